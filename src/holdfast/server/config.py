@@ -64,8 +64,6 @@ class ServeSettings:
     oidc_name: str = "single sign-on"
     oidc_organisation: int = 1
     """The number of the organisation whose members sign in by OpenID Connect."""
-    session_hours: float = 12.0
-    """How long a person who does nothing stays signed in."""
     metrics_token: str = field(default="", repr=False)
     oidc_secret: str = field(default="", repr=False)
 
@@ -191,7 +189,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "send_s": (0.1, 3_600),
     "connections": (1, 100_000),
     "stop_s": (0, 3_600),
-    "session_hours": (0.1, 24 * 90),
     "oidc_organisation": (1, 2**31 - 1),
 }
 

@@ -14,6 +14,7 @@ from holdfast.domain.team import (
     TeamCaller,
     TeamProject,
     Token,
+    TokenId,
     TokenKind,
     Verb,
     role_rank,
@@ -26,7 +27,7 @@ from holdfast.team.access import require, require_unlimited
 from holdfast.team.audit import record
 from holdfast.team.names import checked_name
 from holdfast.team.quotas import check_count
-from holdfast.team.tuning import SESSION_HOURS, TOKEN_DAYS
+from holdfast.team.tuning import SESSION_DAYS, SESSION_HOURS, SESSION_RENEWED_S, TOKEN_DAYS
 
 
 def issue(
@@ -103,6 +104,23 @@ def make_session(team: TeamServices, member: Member) -> tuple[Token, str]:
         expires_at=expires_at,
         keep_until=expires_at,
     )
+
+
+def renew_session(team: TeamServices, id_: TokenId) -> bool:
+    """Let a browser's token hold for SESSION_HOURS from now, and for SESSION_DAYS in all; return whether it changed.
+
+    It is written at most every SESSION_RENEWED_S, so that a signed-in person costs few writes.
+    """
+    with team.stores.changing():
+        team.stores.records.hold(f"token {id_}")
+        token, now = team.stores.records.get(Token, id_), team.clock.now()
+        if token is None or token.kind != "session" or token.revoked_at or token.expires_at is None:
+            return False
+        ends = min(now + timedelta(hours=SESSION_HOURS), token.at + timedelta(days=SESSION_DAYS))
+        if (ends - token.expires_at).total_seconds() < SESSION_RENEWED_S:
+            return False
+        team.stores.records.put(replace(token, expires_at=ends, keep_until=ends))
+        return True
 
 
 def list_tokens(team: TeamServices, caller: TeamCaller, *, after: str = "", limit: int = 100) -> list[Token]:

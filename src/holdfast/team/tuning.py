@@ -7,7 +7,11 @@ from __future__ import annotations
 TOKEN_DAYS = 365
 """Days for which a token holds if nobody says otherwise."""
 SESSION_HOURS = 12
-"""Hours for which a signed-in browser's token holds."""
+"""Hours for which a signed-in browser's token holds while the person does nothing."""
+SESSION_DAYS = 7
+"""Days after which a person has to sign in again, whatever they did."""
+SESSION_RENEWED_S = 600
+"""Seconds between two prolongations of a browser's token."""
 INVITATION_DAYS = 7
 """Days for which an invitation holds if nobody says otherwise."""
 INVITATION_KEPT_DAYS = 90

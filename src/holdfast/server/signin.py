@@ -1,0 +1,397 @@
+"""How a person signs in with a browser, and the page on which they keep their tokens.
+
+A person comes through the identity provider, through an invitation link, or with a personal token. Each way ends in a
+token of the kind `session` in a cookie. Opening an invitation changes nothing, because programs look at links too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_bytes, token_urlsafe
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from holdfast.domain.team import (
+    FIRST_ORGANISATION,
+    ROLES,
+    Member,
+    OrganisationId,
+    SignInAttempt,
+    TeamCaller,
+    Token,
+    role_rank,
+)
+from holdfast.errors import ForbiddenError, HoldfastError, NotSignedInError, RateLimitedError
+from holdfast.ports.services import Clock
+from holdfast.ports.team import TeamBackend, TeamServices
+from holdfast.server.browser import Cookie, comes_from_here
+from holdfast.server.config import ServeSettings
+from holdfast.server.gate import NOTES
+from holdfast.server.logs import log
+from holdfast.server.pages import STYLE_PATH, answer_style, page
+from holdfast.team import access, invitations, signin, tokens, tokentext
+from holdfast.team.quotas import check_failures, note_failure
+from holdfast.team.tuning import ATTEMPT_MINUTES, SESSION_HOURS
+
+R = TypeVar("R")
+Answer = Callable[[Request], Awaitable[Response]]
+
+FORM_BYTES = 16_000
+"""Most bytes of a form."""
+TOKENS_SHOWN = 200
+NOT_WHOLE = "The sign-in was not finished. Try again."
+
+
+class SignIn:
+    """The pages of sign-in and of the own account."""
+
+    def __init__(self, settings: ServeSettings, backend: TeamBackend, clock: Clock) -> None:
+        self._settings = settings
+        self._backend = backend
+        self._clock = clock
+        self._session = Cookie("holdfast", settings)
+        self._attempt = Cookie("holdfast-signin", settings)
+        self._provider = _make_provider(settings)
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the pages."""
+        rows: tuple[tuple[str, str, Answer], ...] = (
+            ("GET", "/signin", self._show_ways),
+            ("POST", "/signin", self._take_token),
+            ("GET", "/signin/start", self._depart),
+            ("GET", "/signin/callback", self._return),
+            ("GET", "/invite/{secret}", self._show_invitation),
+            ("POST", "/invite/{secret}", self._accept),
+            ("GET", "/account", self._show_account),
+            ("POST", "/account/tokens", self._make_token),
+            ("POST", "/account/tokens/{token}/revoke", self._revoke),
+            ("POST", "/signout", self._leave),
+            ("GET", STYLE_PATH, answer_style),
+        )
+        return [Route(path, self._guarded(path, answer), methods=[method]) for method, path, answer in rows]
+
+    def _guarded(self, path: str, answer: Answer) -> Answer:
+        async def endpoint(request: Request) -> Response:
+            request.scope[NOTES]["route"] = path
+            if not comes_from_here(request):
+                return _refusal(403, "The request does not come from a page of this server.")
+            try:
+                return await answer(request)
+            except NotSignedInError:
+                return RedirectResponse("/signin", 303)
+            except RateLimitedError as exc:
+                refused = _refusal(429, f"{exc}.")
+                refused.headers["retry-after"] = str(exc.retry_after_s)
+                return refused
+            except HoldfastError as exc:
+                return _refusal(400, f"{exc}.")
+
+        return endpoint
+
+    def _team(self, organisation: OrganisationId) -> TeamServices:
+        return TeamServices(stores=self._backend.open(organisation), clock=self._clock, random_bytes=token_bytes)
+
+    # The ways in
+
+    async def _show_ways(self, request: Request) -> Response:
+        return self._ways()
+
+    def _ways(self, error: str = "", status: int = 200) -> Response:
+        return page("signin", status, error=error, provider=self._settings.oidc_name if self._provider else "")
+
+    async def _take_token(self, request: Request) -> Response:
+        """Sign in the member of a personal token."""
+        text, address = (await _form(request)).get("token", "").strip(), _address(request)
+
+        def sign_in() -> str:
+            counting = self._team(FIRST_ORGANISATION)
+            check_failures(counting, address)
+            try:
+                caller = access.authenticate(self._backend, self._clock, text)
+            except NotSignedInError:
+                note_failure(counting, address)
+                raise
+            return self._session_for(caller)
+
+        try:
+            session = await _in_thread(sign_in)
+        except NotSignedInError:
+            return self._ways("This is no token of a person, or it does not hold any more.", 401)
+        return self._welcome(session)
+
+    def _session_for(self, caller: TeamCaller) -> str:
+        """Return the text of a browser's token for whom a personal token is. It may not do more than that token."""
+        team = self._team(caller.organisation)
+        with team.stores.changing():
+            member = team.stores.records.get(Member, caller.member)
+            if member is None or caller.kind != "personal":
+                raise NotSignedInError("not a person's token")
+            if caller.role != member.role:
+                raise ForbiddenError("With this token you may do less than with your account: use another one")
+            access.require_unlimited(caller, "sign in")
+            return tokens.make_session(team, member)[1]
+
+    async def _depart(self, request: Request) -> Response:
+        """Send the browser to the identity provider."""
+        provider = self._provider
+        if provider is None:
+            return self._ways(status=404)
+        browser = token_urlsafe(32)
+
+        def begin() -> str:
+            departure = provider.depart()
+            ends = self._clock.now() + timedelta(minutes=ATTEMPT_MINUTES)
+            values = {"nonce": departure.nonce, "verifier": departure.verifier, "browser": _digest(browser)}
+            records = self._team(self._organisation).stores.records
+            records.expire(self._clock.now())
+            records.put(
+                SignInAttempt(
+                    id=_digest(departure.state), at=self._clock.now(), keep_until=ends, values=tuple(values.items())
+                )
+            )
+            return str(departure.url)
+
+        try:
+            answer: Response = RedirectResponse(await _in_thread(begin), 303)
+        except HoldfastError as exc:
+            log(logging.WARNING, "sign-in failed", reason=str(exc))
+            return self._ways("The identity provider cannot be reached.", 503)
+        self._attempt.write(answer, browser, ATTEMPT_MINUTES * 60)
+        return answer
+
+    async def _return(self, request: Request) -> Response:
+        """Receive the browser from the identity provider, and sign its person in."""
+        provider, asked, browser = self._provider, request.query_params, self._attempt.read(request)
+        if provider is None:
+            return self._ways(status=404)
+
+        def finish() -> str:
+            attempt = self._take_attempt(asked.get("state", ""), browser)
+            if asked.get("iss", provider.issuer_named) != provider.issuer_named:
+                raise NotSignedInError("the answer is of another issuer")
+            if "code" not in asked:
+                raise NotSignedInError("the provider refused")
+            claims = provider.receive(asked["code"], attempt["nonce"], attempt["verifier"])
+            return signin.sign_in(self._team(self._organisation), claims)[2]
+
+        try:
+            answer = self._welcome(await _in_thread(finish))
+        except HoldfastError as exc:
+            log(logging.WARNING, "sign-in failed", reason=str(exc))
+            is_stranger = isinstance(exc, ForbiddenError)
+            text = "Your account is not a member of this organisation. Ask an admin to invite you."
+            answer = self._ways(text if is_stranger else NOT_WHOLE, 403 if is_stranger else 400)
+        self._attempt.clear(answer)
+        return answer
+
+    def _take_attempt(self, state: str, browser: str) -> Mapping[str, str]:
+        """Return what the attempt is checked against, once. Raises NotSignedInError for another browser's."""
+        team, id_ = self._team(self._organisation), _digest(state)
+        with team.stores.changing():
+            team.stores.records.hold(f"sign-in attempt {id_}")
+            attempt = team.stores.records.get(SignInAttempt, id_)
+            team.stores.records.remove(SignInAttempt, id_)
+        values = dict(attempt.values) if attempt else {"browser": ""}
+        is_theirs = compare_digest(values["browser"], _digest(browser))
+        if attempt is None or not is_theirs or attempt.keep_until is None or attempt.keep_until <= self._clock.now():
+            raise NotSignedInError("the sign-in was not begun by this browser, or too long ago")
+        return values
+
+    @property
+    def _organisation(self) -> OrganisationId:
+        return OrganisationId(self._settings.oidc_organisation)
+
+    async def _show_invitation(self, request: Request) -> Response:
+        return await self._invitation(request.path_params["secret"])
+
+    async def _invitation(self, secret: str, error: str = "") -> Response:
+        def read() -> Response:
+            try:
+                invitation = invitations.read_invitation(self._backend, secret, self._clock.now())
+            except NotSignedInError:
+                return _refusal(404, "This invitation does not hold, or not any more. Ask for a new one.")
+            organisation = access.organisation_of(self._team(_organisation_of(secret)).stores)
+            return page(
+                "invite", 400 if error else 200, organisation=organisation.name, role=invitation.role,
+                email=invitation.email, name=invitation.name, error=error,
+            )  # fmt: skip
+
+        return await _in_thread(read)
+
+    async def _accept(self, request: Request) -> Response:
+        """Make the reader of the link a member, sign them in, and show their first token."""
+        secret, name = request.path_params["secret"], (await _form(request)).get("name", "").strip()
+
+        def join() -> tuple[str, str]:
+            team = self._team(_organisation_of(secret))
+            _, _, session = invitations.accept(team, self._backend, secret, name=name)
+            caller = access.authenticate(self._backend, self._clock, session)
+            return session, tokens.issue(team, caller, name="first token")[1]
+
+        try:
+            session, text = await _in_thread(join)
+        except NotSignedInError:
+            return await self._invitation(secret)
+        except HoldfastError as exc:
+            return await self._invitation(secret, f"{exc}.")
+        answer = await _in_thread(lambda: self._account(self._authenticate(session), secret=text))
+        self._session.write(answer, session, SESSION_HOURS * 3_600)
+        return answer
+
+    def _welcome(self, session: str) -> Response:
+        answer = RedirectResponse("/account", 303)
+        self._session.write(answer, session, SESSION_HOURS * 3_600)
+        return answer
+
+    # The own account
+
+    def _authenticate(self, text: str) -> TeamCaller:
+        """Return who the browser's token belongs to. Raises NotSignedInError."""
+        caller = access.authenticate(self._backend, self._clock, text)
+        if caller.kind != "session":
+            raise NotSignedInError("not a browser's token")
+        return caller
+
+    async def _show_account(self, request: Request) -> Response:
+        text = self._session.read(request)
+
+        def show() -> tuple[Response, bool]:
+            caller = self._caller(request)
+            return self._account(caller), tokens.renew_session(self._team(caller.organisation), caller.token)
+
+        answer, is_renewed = await _in_thread(show)
+        if is_renewed:
+            self._session.write(answer, text, SESSION_HOURS * 3_600)
+        return answer
+
+    def _caller(self, request: Request) -> TeamCaller:
+        caller = self._authenticate(self._session.read(request))
+        request.scope[NOTES].update(organisation=caller.organisation, token=caller.token, member=caller.member)
+        return caller
+
+    async def _make_token(self, request: Request) -> Response:
+        form = await _form(request)
+
+        def make() -> Response:
+            caller = self._caller(request)
+            try:
+                _, text = tokens.issue(
+                    self._team(caller.organisation), caller, name=form.get("name", ""),
+                    role=form.get("role") or None, days=_number(form.get("days", "")),  # type: ignore[arg-type]
+                )  # fmt: skip
+            except HoldfastError as exc:
+                return self._account(caller, error=f"{exc}.", status=400)
+            return self._account(caller, secret=text)
+
+        return await _in_thread(make)
+
+    async def _revoke(self, request: Request) -> Response:
+        def revoke() -> None:
+            caller = self._caller(request)
+            tokens.revoke(self._team(caller.organisation), caller, request.path_params["token"])
+
+        await _in_thread(revoke)
+        return RedirectResponse("/account", 303)
+
+    async def _leave(self, request: Request) -> Response:
+        def leave() -> None:
+            caller = self._caller(request)
+            tokens.revoke(self._team(caller.organisation), caller, caller.token)
+
+        await _in_thread(leave)
+        answer = RedirectResponse("/signin", 303)
+        self._session.clear(answer)
+        return answer
+
+    def _account(self, caller: TeamCaller, *, secret: str = "", error: str = "", status: int = 200) -> Response:
+        stores, now = self._backend.open(caller.organisation), self._clock.now()
+        member = stores.records.get(Member, caller.member)
+        if member is None:
+            raise NotSignedInError("the member is gone")
+        own = stores.records.find(Token, {"member": caller.member}, limit=TOKENS_SHOWN)
+        rows = [_Row.of(token, now) for token in own if token.kind == "personal"]
+        return page(
+            "account", status, member=member, organisation=access.organisation_of(stores).name, tokens=rows,
+            secret=secret, error=error, url=self._settings.url,
+            roles=[role for role in ROLES if role_rank(role) <= role_rank(caller.role)],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A token as the page shows it."""
+
+    id: str
+    name: str
+    role: str
+    until: str
+    used: str
+    holds: bool
+
+    @classmethod
+    def of(cls, token: Token, now: datetime) -> _Row:
+        ends = token.expires_at
+        return cls(
+            id=token.id, name=token.name, role=token.role, until=f"{ends:%Y-%m-%d}" if ends else "revoked",
+            used=f"{token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never",
+            holds=token.revoked_at is None and (ends is None or ends > now),
+        )  # fmt: skip
+
+
+def _make_provider(settings: ServeSettings) -> Any:
+    """Return the identity provider of the settings, or None. Raises HoldfastError without the extra."""
+    if not settings.oidc_issuer:
+        return None
+    try:
+        from holdfast.server.oidc import Provider  # an extra of its own
+    except ImportError as exc:
+        raise HoldfastError(
+            "sign-in by an identity provider needs Authlib, which is not installed",
+            hint="pip install 'holdfast-memory[oidc]'",
+        ) from exc
+    return Provider(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret, f"{settings.url}/signin/callback")
+
+
+def _organisation_of(secret: str) -> OrganisationId:
+    parsed = tokentext.parse(secret)
+    return parsed.organisation if parsed else FIRST_ORGANISATION
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that a page of ours sent; those that are given twice count once."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > FORM_BYTES:
+            raise HoldfastError("The form is too long")
+    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=20))
+
+
+async def _in_thread(job: Callable[[], R]) -> R:
+    return await anyio.to_thread.run_sync(job)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else -1
+
+
+def _refusal(status: int, text: str) -> Response:
+    return page("message", status, title="That did not work", text=text)
