@@ -30,7 +30,7 @@ def make_key(name: str, number: int) -> RSAKey:
 
 @dataclass
 class IdentityProvider:
-    """What the provider says, and what was asked of it."""
+    """What the provider says, and what it was asked."""
 
     issuer: str = ""
     subject: str = "person-1"
@@ -58,30 +58,30 @@ class IdentityProvider:
             "id_token_signing_alg_values_supported": ["RS256", "HS256", "none"],
         }
 
-    def authorize(self, asked: dict[str, str]) -> str:
+    def authorize(self, query: dict[str, str]) -> str:
         """Where the browser is sent back to: a person has said yes."""
-        assert asked["response_type"] == "code"
-        assert asked["code_challenge_method"] == "S256"
-        assert "openid" in asked["scope"].split()
+        assert query["response_type"] == "code"
+        assert query["code_challenge_method"] == "S256"
+        assert "openid" in query["scope"].split()
         if self.refuses:
-            return f"{asked['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': asked['state']})}"
+            return f"{query['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': query['state']})}"
         code = token_urlsafe(16)
-        self.codes[code] = asked
-        answer = {"code": code, "state": asked["state"], "iss": self.issuer}
-        return f"{asked['redirect_uri']}?{urlencode(answer)}"
+        self.codes[code] = query
+        answer = {"code": code, "state": query["state"], "iss": self.issuer}
+        return f"{query['redirect_uri']}?{urlencode(answer)}"
 
     def exchange(self, form: dict[str, str], authorization: str) -> dict[str, Any]:
         """The token response for a code, which holds once."""
-        asked = self.codes.pop(form["code"], None)
+        query = self.codes.pop(form["code"], None)
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         basic = "Basic " + base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
-        if asked is None or asked["code_challenge"] != challenge or authorization != basic:
+        if query is None or query["code_challenge"] != challenge or authorization != basic:
             return {"error": "invalid_grant"}
-        if form["redirect_uri"] != asked["redirect_uri"]:
+        if form["redirect_uri"] != query["redirect_uri"]:
             return {"error": "invalid_grant"}
         access = token_urlsafe(16)
-        return {"access_token": access, "token_type": "Bearer", "id_token": self.sign(asked["nonce"])}
+        return {"access_token": access, "token_type": "Bearer", "id_token": self.sign(query["nonce"])}
 
     def sign(self, nonce: str) -> str:
         now = int(time.time())

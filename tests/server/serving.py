@@ -77,7 +77,8 @@ class Server:
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         """Answer of a request on a connection of its own."""
-        return httpx.get(self.url + path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.get(self.url + path, headers=named, timeout=WAIT_S)
 
 
 def command(*arguments: str) -> list[str]:

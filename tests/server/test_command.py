@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 
@@ -10,7 +12,10 @@ from click.testing import CliRunner
 
 from holdfast.surfaces.cli import serve
 from holdfast.surfaces.cli.main import cli
+from tests.server.people import caller_of, open_store
 from tests.server.serving import WAIT_S
+
+TOKEN = re.compile(r"hf_p[a-z2-7]{8}1_[\w-]{43}[0-9a-f]{8}")
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -26,10 +31,37 @@ def test_the_settings_are_checked_without_serving() -> None:
     assert done.stdout == "fine: http://127.0.0.1:7433, 1 worker(s)\n"
 
 
-def test_options_become_settings() -> None:
-    done = run("serve", "--port", "0", "--certificate", "/nowhere/c.pem", "--certificate-key", "/nowhere/k.pem")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: /nowhere/c.pem: No such file or directory\nhint: the server must be able to read it\n"
+def test_options_become_settings_and_the_first_start_prints_the_token_once() -> None:
+    arguments = ("serve", "--port", "0", "--certificate", "/nowhere/c.pem", "--certificate-key", "/nowhere/k.pem")
+    first, second = run(*arguments), run(*arguments)
+    error = "error: /nowhere/c.pem: No such file or directory\nhint: the server must be able to read it\n"
+    assert (first.returncode, second.returncode) == (1, 1)
+    assert first.stderr.endswith(error)
+    assert TOKEN.fullmatch(first.stdout.strip())
+    assert (second.stdout, second.stderr) == ("", error)
+
+
+def test_bootstrap_makes_the_first_organisation_once() -> None:
+    done = run("serve", "bootstrap", "--name", "Acme", "--admin", "Ada", "--json")
+    made = json.loads(done.stdout)
+    assert (made["organisation"], made["name"]) == (1, "Ada")
+    with open_store() as backend:
+        assert caller_of(backend, made["key"]).role == "admin"
+    again = run("serve", "bootstrap", "--name", "Acme", "--admin", "Ada")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "this server has an organisation already" in again.stderr
+    assert "holdfast serve bootstrap --new-key" in again.stderr
+    key = run("serve", "bootstrap", "--new-key").stdout.strip()
+    with open_store() as backend:
+        assert caller_of(backend, key).member == made["member"]
+    another = run("serve", "bootstrap", "--another", "--name", "Labs", "--admin", "Grace")
+    assert (another.returncode, "has one organisation" in another.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--name", "Acme"), ("--name", "Acme", "--admin", "Ada", "--new-key")])
+def test_bootstrap_says_what_it_needs(arguments: tuple[str, ...]) -> None:
+    done = run("serve", "bootstrap", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 def test_without_the_packages_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_the_unit_s_program_runs_as_written(tmp_path: Path) -> None:
 
     def expand(text: str) -> str:
         folders = {"S": str(state), "d": str(credentials)}
-        return SPECIFIERS.sub(lambda found: folders[found[1]], text).replace(INSTALLED, str(PROGRAM))
+        return SPECIFIERS.sub(lambda match: folders[match[1]], text).replace(INSTALLED, str(PROGRAM))
 
     environment = {
         "PATH": "/usr/bin:/bin", "HOLDFAST_SERVE_PORT": "0", "HOLDFAST_SERVE_LOG_FORMAT": "json",
@@ -152,12 +152,14 @@ def image_lines(instruction: str) -> list[str]:
 
 
 def test_what_the_containers_are_told_can_be_set(compose: dict[str, Any]) -> None:
-    told = dict(pair.split("=", 1) for line in image_lines("ENV") for pair in shlex.split(line))
-    told |= compose["services"]["server"]["environment"]
-    assert set(told) <= known_variables()
-    told["HOLDFAST_SERVE_PUBLIC_URL"] = re.sub(r"\$\{.*\}", "memory.example.org", told["HOLDFAST_SERVE_PUBLIC_URL"])
-    told["HOLDFAST_STORE_FILE"] = "/dev/null"
-    settings = load_serve_settings([], told)
+    variables = dict(pair.split("=", 1) for line in image_lines("ENV") for pair in shlex.split(line))
+    variables |= compose["services"]["server"]["environment"]
+    assert set(variables) <= known_variables()
+    variables["HOLDFAST_SERVE_PUBLIC_URL"] = re.sub(
+        r"\$\{.*\}", "memory.example.org", variables["HOLDFAST_SERVE_PUBLIC_URL"]
+    )
+    variables["HOLDFAST_STORE_FILE"] = "/dev/null"
+    settings = load_serve_settings([], variables)
     assert settings.url == "https://memory.example.org"
     assert not settings.is_loopback
 

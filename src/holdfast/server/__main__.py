@@ -8,10 +8,12 @@ from logging.config import dictConfig
 from starlette.types import ASGIApp
 
 from holdfast.errors import HoldfastError
-from holdfast.server.application import make_application
+from holdfast.server.application import open_application
 from holdfast.server.config import ServeSettings, load_serve_settings
-from holdfast.server.logs import log_config
+from holdfast.server.cursorkey import load_cursor_key
+from holdfast.server.logs import log_config, log_failure
 from holdfast.server.running import serve
+from holdfast.wiring import open_backend
 
 
 def main() -> None:
@@ -21,6 +23,9 @@ def main() -> None:
     try:
         settings = load_serve_settings(arguments[is_check:])
         dictConfig(log_config(settings.log_level, settings.log_format))
+        with open_backend(settings.common, replicas=settings.replicas) as backend:  # also brings its schema up to date
+            backend.check()
+        load_cursor_key(settings.common.home)  # before the workers, which would each make one
         if is_check:
             sys.stdout.write(f"fine: {settings.url}, {settings.worker_count} worker(s)\n")
             return
@@ -31,8 +36,12 @@ def main() -> None:
 
 
 def make(settings: ServeSettings) -> ASGIApp:
-    """Return the application of a worker process."""
-    return make_application(settings, lambda: None)
+    """Return the application of a worker process, which ends if it cannot be opened; another one is started then."""
+    try:
+        return open_application(settings)
+    except HoldfastError as exc:
+        log_failure("a worker could not start", exc)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import anyio.to_thread
-from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
 
 from holdfast._version import __version__
+from holdfast.ports.services import Clock
+from holdfast.ports.team import TeamBackend
 from holdfast.server.config import ServeSettings
+from holdfast.server.cursorkey import load_cursor_key
 from holdfast.server.gate import Gate
 from holdfast.server.health import Health
 from holdfast.server.logs import log
+from holdfast.server.mcp import PATH as MCP_PATH
+from holdfast.server.mcp import McpEndpoint
 from holdfast.server.metrics import Metrics
 from holdfast.server.parent import end_with_parent
-from holdfast.server.problems import problem
+from holdfast.server.signin import SignIn
 from holdfast.server.tracing import open_tracing
+from holdfast.surfaces.rest.app import app as rest_app
+from holdfast.surfaces.rest.kit import RequestLimits
+from holdfast.wiring import RequestServices, open_backend
 
 
-def make_application(settings: ServeSettings, check: Callable[[], None]) -> ASGIApp:
-    """Return the application. `check` raises an error while the server cannot serve. Raises HoldfastError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppServices:
+    """What the application is made of."""
+
+    backend: TeamBackend
+    clock: Clock
+    rest: ASGIApp
+    """The REST interface, which answers every address that nothing else does."""
+
+
+def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
+    """Return the application; it closes the backend at its end. Raises HoldfastError."""
     metrics, tracing = Metrics(), open_tracing()
-    health = Health(settings, metrics, check)
+    health = Health(settings, metrics, services.backend.check)
+    mcp = McpEndpoint(settings, services.backend, services.clock, services.rest)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -32,16 +52,27 @@ def make_application(settings: ServeSettings, check: Callable[[], None]) -> ASGI
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
         log(logging.INFO, "started", version=__version__, threads=settings.threads)
         try:
-            yield
+            async with mcp.manager.run():
+                yield
         finally:
             health.is_stopping = True
+            await mcp.close()
+            await anyio.to_thread.run_sync(services.backend.__exit__, None, None, None)
             tracing.close()
             log(logging.INFO, "stopped")
 
-    router = Router(routes=health.routes(), lifespan=lifespan, default=_answer_unknown)
+    routes = [*health.routes(), Route(MCP_PATH, mcp), *SignIn(settings, services.backend, services.clock).routes()]
+    router = Router(routes=routes, lifespan=lifespan, default=services.rest, redirect_slashes=False)
     return Gate(router, settings, metrics, tracing)
 
 
-async def _answer_unknown(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "http":
-        await problem(404, "there is nothing here; GET /v1 lists what there is")(scope, receive, send)
+def open_application(settings: ServeSettings) -> ASGIApp:
+    """Return the application of a worker process, over the store of the settings. Raises HoldfastError."""
+    requests = RequestServices(settings.common)
+    backend = open_backend(settings.common, replicas=settings.replicas, connections=settings.threads)
+    limits = RequestLimits(threads=settings.threads, watchers=settings.connections)
+    rest = rest_app(
+        backend, settings.common, limits=limits, workers=settings.worker_count, requests=requests,
+        cursor_key=load_cursor_key(settings.common.home),
+    )  # fmt: skip
+    return make_application(settings, AppServices(backend=backend, clock=requests.clock, rest=rest))

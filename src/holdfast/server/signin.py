@@ -171,17 +171,17 @@ class SignIn:
 
     async def _return(self, request: Request) -> Response:
         """Receive the browser from the identity provider, and sign its person in."""
-        provider, asked, browser = self._provider, request.query_params, self._attempt.read(request)
+        provider, query, browser = self._provider, request.query_params, self._attempt.read(request)
         if provider is None:
             return self._ways(status=404)
 
         def finish() -> str:
-            attempt = self._take_attempt(asked.get("state", ""), browser)
-            if asked.get("iss", provider.issuer_named) != provider.issuer_named:
+            attempt = self._take_attempt(query.get("state", ""), browser)
+            if query.get("iss", provider.issuer_named) != provider.issuer_named:
                 raise NotSignedInError("the answer is of another issuer")
-            if "code" not in asked:
+            if "code" not in query:
                 raise NotSignedInError("the provider refused")
-            claims = provider.receive(asked["code"], attempt["nonce"], attempt["verifier"])
+            claims = provider.receive(query["code"], attempt["nonce"], attempt["verifier"])
             return signin.sign_in(self._team(self._organisation), claims)[2]
 
         try:

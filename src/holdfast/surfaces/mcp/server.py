@@ -136,12 +136,12 @@ class _RequestHandler:
             arguments = tool.takes.model_validate(params.arguments or {})
             answer = await self._callers.run(ctx, lambda caller: tool.run(caller, arguments), writes=tool.writes)
         except ValidationError as exc:
-            return _refusal(_wrong_arguments(tool.name, exc))
+            return refusal(wrong_arguments(tool.name, exc))
         except HoldfastError as exc:
-            return _refusal(render.failure(exc))
+            return refusal(render.failure(exc))
         except Exception as exc:
             self._log_failure(f"tool {tool.name}", exc)
-            return _refusal(f"{tool.name} failed: {type(exc).__name__}\nhint: holdfast doctor --report")
+            return refusal(f"{tool.name} failed: {type(exc).__name__}\nhint: holdfast doctor --report")
         content = TextContent(type="text", text=answer.text)
         return CallToolResult(content=[content], structured_content=answer.model_dump())
 
@@ -207,11 +207,12 @@ class _RequestHandler:
             note(self._memory().settings.log_path, f"server {subject}", exc)
 
 
-def _refusal(text: str) -> CallToolResult:
+def refusal(text: str) -> CallToolResult:
+    """Return an error that the model can read."""
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
-def _wrong_arguments(tool: str, exc: ValidationError) -> str:
+def wrong_arguments(tool: str, exc: ValidationError) -> str:
     """Return what is wrong with each argument, without repeating its value."""
     faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in exc.errors(include_input=False))
     return "\n".join([f"{tool} cannot take these arguments", *faults, "hint: see the tool's input schema"])

@@ -1,0 +1,242 @@
+"""Nothing that was acknowledged is lost and nothing is stored twice, whoever is killed under load."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import psycopg
+import pytest
+
+from tests.postgresql import Cluster, Clusters
+from tests.server.ledger import Ledger
+from tests.server.people import Founded, found
+from tests.server.serving import WAIT_S, Server, served
+
+PROJECT = "g1-harbour"
+FIRST, LATER = 40, 40
+"""Acknowledged writes before the kill, and after it."""
+
+
+@pytest.fixture
+def own_cluster(clusters: Clusters) -> Cluster:
+    """A PostgreSQL server that a test may kill; it ends with the run."""
+    return clusters.start()
+
+
+@pytest.fixture
+def environment(own_cluster: Cluster, tmp_path: Path) -> dict[str, str]:
+    """What a server over that cluster is told."""
+    own_cluster.create_database("team")
+    return {
+        "HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / ".holdfast"), "HOLDFAST_HOLDOUT": "0",
+        "HOLDFAST_STORE": own_cluster.url("team"),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def team(environment: dict[str, str]) -> Founded:
+    return found(**environment)
+
+
+def make_project(url: str, team: Founded) -> None:
+    headers = {"authorization": f"Bearer {team.key}"}
+    made = httpx.post(f"{url}/v1/projects", json={"id": PROJECT, "name": PROJECT}, headers=headers, timeout=WAIT_S)
+    assert made.is_success, made.text
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port: int = reserved.getsockname()[1]
+        return port
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    until = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < until, what
+        time.sleep(0.02)
+
+
+def is_ready(server: Server) -> bool:
+    try:
+        return server.get("/v1/ready").is_success
+    except httpx.HTTPError:
+        return False
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(team: Founded) -> None:
+    with served(["workers=2"], **team.environment) as server:
+        make_project(server.url, team)
+        ledger = Ledger(server.url, team.key, PROJECT)
+        with ledger.load():
+            for number in range(2):
+                ledger.wait_for(FIRST * (number + 1))
+                os.kill(server.workers[number], signal.SIGKILL)
+                server.wait_for("a worker died", number + 1)
+            ledger.wait_for(FIRST * 2 + LATER)
+        ledger.check()
+        assert server.count("a worker died") == 2
+        numbers = server.get("/v1/metrics").text
+        assert all(f'pid="{worker}"' not in numbers for worker in server.workers[:2])
+
+
+def test_a_killed_server_leaves_its_address_and_nothing_is_lost(team: Founded) -> None:
+    port = free_port()
+    arguments = [f"port={port}", "workers=2"]
+    with served(arguments, **team.environment) as first:
+        make_project(first.url, team)
+        ledger = Ledger(first.url, team.key, PROJECT)
+        with ledger.load():
+            ledger.wait_for(FIRST)
+            first.process.kill()  # the one that watches; the workers notice it and stop
+            first.wait_for("stopped", 2)
+            with served(arguments, **team.environment) as second:
+                ledger.wait_for(FIRST + LATER)
+                os.killpg(second.process.pid, signal.SIGKILL)  # all of them at once
+                second.process.wait(WAIT_S)
+                with served(arguments, **team.environment) as third:
+                    ledger.wait_for(FIRST + 2 * LATER)
+                    ledger._stopped.set()
+                    wait_until(lambda: not writers(), "the writers end")
+                    ledger.check()
+                    assert third.count("a worker died") == 0
+    assert ledger.broken
+
+
+def writers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "(write)" in thread.name]
+
+
+def test_a_killed_postgresql_is_waited_for_and_nothing_is_lost(team: Founded, own_cluster: Cluster) -> None:
+    with served(["workers=2"], **team.environment) as server:
+        make_project(server.url, team)
+        ledger = Ledger(server.url, team.key, PROJECT)
+        with ledger.load():
+            ledger.wait_for(FIRST)
+            own_cluster.kill()
+            wait_until(lambda: server.get("/v1/ready").status_code == 503, "the server says that it is not ready")
+            assert server.get("/v1/live").is_success
+            own_cluster.start()
+            wait_until(lambda: is_ready(server), "the server is ready again")
+            ledger.wait_for(FIRST + LATER)
+        ledger.check()
+        assert server.count("a worker died") == 0
+    assert own_cluster.url("team") not in server.text
+    assert str(own_cluster.folder) not in " ".join(entry["event"] for entry in server.log)
+
+
+def test_a_full_disk_refuses_writes_and_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no small disk can be made here")
+    try:
+        environment = {
+            "HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / ".holdfast"), "HOLDFAST_HOLDOUT": "0",
+            "HOLDFAST_STORE": f"sqlite://{disk}/memory.db",
+        }  # fmt: skip
+        team = found(**environment)
+        with served(**environment) as server:
+            make_project(server.url, team)
+            ledger = Ledger(server.url, team.key, PROJECT)
+            with ledger.load(2):
+                ledger.wait_for(10)
+                filler = disk / "filler"
+                with filler.open("wb", buffering=0) as stream:
+                    try:
+                        while stream.write(b"x" * 4096):
+                            pass
+                    except OSError:
+                        pass
+                wait_until(lambda: sum(ledger.unready.values()) > 3, "writes are refused")
+                assert httpx.get(
+                    f"{server.url}/v1/projects/{PROJECT}/lessons", headers={"authorization": f"Bearer {team.key}"}
+                ).is_success  # reading goes on
+                assert server.get("/v1/live").is_success
+                filler.unlink()
+                ledger.wait_for(len(ledger.acknowledged) + 10)
+            assert set(ledger.unready) <= {503, 507}
+            ledger.check()
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+# Transactions
+
+
+@pytest.fixture
+def filled(team: Founded) -> Iterator[Server]:
+    """A server with a project of many lessons."""
+    with served(["send_s=1", "stop_s=3"], **team.environment) as server:
+        make_project(server.url, team)
+        headers = {"authorization": f"Bearer {team.key}", "content-type": "application/x-ndjson"}
+        for part in range(4):
+            lines = "".join(
+                f'{{"insight": "Rule {part}x{number}: {"long words " * 150}file{part}x{number}.py"}}\n'
+                for number in range(250)
+            )
+            answer = httpx.post(
+                f"{server.url}/v1/projects/{PROJECT}/import", content=lines, headers=headers, timeout=WAIT_S
+            )
+            assert answer.is_success, answer.text
+        yield server
+
+
+def open_transactions(cluster: Cluster) -> list[Any]:
+    """Transactions of the server that are open at this moment."""
+    with psycopg.connect(cluster.url("team"), autocommit=True) as connection:
+        return connection.execute(
+            "SELECT state, query FROM pg_stat_activity WHERE datname = 'team' AND pid <> pg_backend_pid()"
+            " AND xact_start IS NOT NULL"
+        ).fetchall()
+
+
+def begin_export(server: Server, team: Founded, state: str = "active,candidate") -> socket.socket:
+    """Ask for everything, and take nothing of it but the beginning."""
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    opened = socket.create_connection((host, int(port)), WAIT_S)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    head = f"GET /v1/projects/{PROJECT}/export?state={state} HTTP/1.1\r\nHost: localhost\r\n"
+    opened.sendall(f"{head}Authorization: Bearer {team.key}\r\n\r\n".encode())
+    assert opened.recv(12) == b"HTTP/1.1 200"
+    return opened
+
+
+def test_a_client_that_leaves_or_stalls_keeps_no_transaction_open(
+    filled: Server, team: Founded, own_cluster: Cluster
+) -> None:
+    for leaves in (True, False):
+        done = filled.count("request")
+        with begin_export(filled, team) as opened:
+            if leaves:
+                opened.close()
+            wait_until(lambda: not open_transactions(own_cluster), "no transaction is open")
+            filled.wait_for("request", done + 1)  # a client that takes nothing is cut off
+    wait_until(lambda: not open_transactions(own_cluster), "no transaction is open")
+
+
+def test_streams_end_and_requests_are_finished_when_the_server_stops(filled: Server, team: Founded) -> None:
+    headers = {"authorization": f"Bearer {team.key}"}
+    with httpx.stream(
+        "GET", f"{filled.url}/v1/projects/{PROJECT}/changes?after=0", headers=headers, timeout=WAIT_S
+    ) as changes:
+        lines = changes.iter_lines()
+        while not next(lines).startswith("event: lesson"):
+            pass
+        filled.process.send_signal(signal.SIGTERM)
+        for _ in lines:  # the server ends the stream; it does not break off
+            pass
+    assert filled.stop() in (0, -signal.SIGTERM)
+    assert filled.wait_for("stopped")
+    with pytest.raises(httpx.ConnectError):
+        filled.get("/v1/live")
