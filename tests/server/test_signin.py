@@ -13,13 +13,15 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2 as httpx
 import pytest
 
-from holdfast.domain.team import AuditEntry, Member, Token
-from holdfast.team import tokens
+from holdfast.domain.team import AuditEntry, Member, OrganisationId, Token
+from holdfast.team import tokens, tokentext
 from holdfast.team.tuning import SESSION_DAYS, SESSION_HOURS
 from tests.server.identity import CLIENT, SECRET, IdentityProvider, identity_provider
 from tests.server.people import CLOCK, Founded, caller_of, found, invite, make_key, open_store, services
 from tests.server.serving import WAIT_S, Server, served
 
+OTHERS = tokentext.make("i", OrganisationId(77), bytes).render()
+"""An invitation of an organisation that does not exist."""
 TOKEN = re.compile(r"hf_p[a-z2-7]{8}1_[\w-]{43}[0-9a-f]{8}")
 
 
@@ -202,7 +204,7 @@ def test_an_invitation_makes_a_member_once(server: Server, team: Founded) -> Non
 
 def test_an_invitation_that_is_none_is_refused(server: Server) -> None:
     with browser(server) as client:
-        for text in ("x", "hf_iaaaaaaaa1_" + "A" * 43 + "00000000", "%00", "..%2f..%2fetc"):
+        for text in ("x", "hf_iaaaaaaaa1_" + "A" * 43 + "00000000", OTHERS, "%00", "..%2f..%2fetc"):
             assert client.get(f"/invite/{text}").status_code == 404
 
 

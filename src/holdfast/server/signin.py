@@ -31,7 +31,7 @@ from holdfast.domain.team import (
     Token,
     role_rank,
 )
-from holdfast.errors import ForbiddenError, HoldfastError, NotSignedInError, RateLimitedError
+from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError
 from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend, TeamServices
 from holdfast.server.browser import Cookie, comes_from_here
@@ -218,7 +218,7 @@ class SignIn:
         def read() -> Response:
             try:
                 invitation = invitations.read_invitation(self._backend, secret, self._clock.now())
-            except NotSignedInError:
+            except (NotSignedInError, NotFoundError):
                 return _refusal(404, "This invitation does not hold, or not any more. Ask for a new one.")
             organisation = access.organisation_of(self._team(_organisation_of(secret)).stores)
             return page(
@@ -234,13 +234,13 @@ class SignIn:
 
         def join() -> tuple[str, str]:
             team = self._team(_organisation_of(secret))
-            _, _, session = invitations.accept(team, self._backend, secret, name=name)
+            _, _, session = invitations.accept(team, secret, name=name)
             caller = access.authenticate(self._backend, self._clock, session)
             return session, tokens.issue(team, caller, name="first token")[1]
 
         try:
             session, text = await _in_thread(join)
-        except NotSignedInError:
+        except (NotSignedInError, NotFoundError):
             return await self._invitation(secret)
         except HoldfastError as exc:
             return await self._invitation(secret, f"{exc}.")
