@@ -22,7 +22,11 @@ from holdfast.errors import StoreError, StoreLockedError, StoreUnavailableError
 from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.failures import translate
+from holdfast.stores.postgresql.placement import MOVING, Places
 from holdfast.stores.postgresql.schema import APP_ROLE
+
+MOST_MOVES = 5
+"""How often a transaction follows an organisation that has moved."""
 
 V = TypeVar("V")
 Row = tuple[Any, ...]
@@ -56,9 +60,11 @@ class Sql:
 class Tenant:
     """One organisation on a database. Safe to share between threads, each of which has transactions of its own."""
 
-    def __init__(self, database: Database, org: int) -> None:
+    def __init__(self, database: Database, org: int, places: Places | None = None) -> None:
+        """`places` are the databases among which the organisation may have moved; None: it may not have."""
         self.database = database
         self.org = org
+        self._places = places
         self._thread = threading.local()
 
     def read(self, work: Callable[[Sql], V]) -> V:
@@ -167,9 +173,8 @@ class Tenant:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Sql]:
         """Commit at the end, roll back on any error. Raises StoreError."""
-        with self.database.connection() as connection:
+        with self._begun(begin) as connection:
             try:
-                connection.execute(f"{begin}; {self._settings()}")
                 yield Sql(connection, self.org, self.database.cache)
             except BaseException as exc:
                 _roll_back(connection)
@@ -177,6 +182,46 @@ class Tenant:
                     raise translate(exc, self.database.where) from None
                 raise
             self._commit(connection, begin)
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+        """Lend a connection in a transaction that has begun, to the database where the organisation is."""
+        for _ in range(MOST_MOVES):
+            with self.database.connection() as connection:
+                place = self._begin(connection, begin)
+                if not place:
+                    yield connection
+                    return
+                _roll_back(connection)
+            if self._places is None:
+                raise StoreError(
+                    f"organisation {self.org} has moved to {place!r}", hint="name its place in HOLDFAST_PLACES"
+                )
+            self.database = self._places.follow(self.org, place)
+        raise StoreLockedError(f"organisation {self.org} is moving", hint="try again")
+
+    def _begin(self, connection: psycopg.Connection[Row], begin: str) -> str:
+        """Begin a transaction; return the name of the place to which the organisation has moved, or nothing.
+
+        A writer holds a lock that a move waits for. It looks after it has the lock, when a move has ended.
+        """
+        statement = f"{begin}; {self._settings()}"
+        if begin is WRITE:
+            statement += f"; SELECT pg_advisory_xact_lock_shared({MOVING}, {self.org:d})"
+        looks = begin is WRITE or self._places is not None
+        if looks:
+            statement += f"; SELECT place FROM placements WHERE number = {self.org:d}"
+        try:
+            cursor = connection.execute(statement)
+            while cursor.nextset():
+                pass
+            row = cursor.fetchone() if looks else None
+        except BaseException as exc:
+            _roll_back(connection)
+            if isinstance(exc, psycopg.Error):
+                raise translate(exc, self.database.where) from None
+            raise
+        return str(row[0]) if row else ""
 
     def _settings(self) -> str:
         lock_ms = int(self.database.address.timeout_s * 1_000)

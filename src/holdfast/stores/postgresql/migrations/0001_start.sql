@@ -12,6 +12,14 @@ CREATE TABLE counters (
     PRIMARY KEY (org, name, owner)
 ) PARTITION BY HASH (org);
 
+-- Organisations that are in another database, of the server's by name (`placement`). Every transaction that writes looks.
+CREATE TABLE placements (
+    number int PRIMARY KEY,
+    place text NOT NULL,
+    arriving boolean NOT NULL -- it is on its way from there to here
+);
+GRANT SELECT ON placements TO holdfast_app;
+
 CREATE SEQUENCE row_numbers; -- of lesson versions, log records and turns
 GRANT USAGE ON SEQUENCE row_numbers TO holdfast_app;
 
