@@ -8,15 +8,18 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from tests.contract.store_questions import assert_found, reachable
+from tests.contract.team_contract import HARBOUR, document
 from tests.postgresql import Cluster, Clusters, Database
 from tests.stores.plans import PARTITIONS
 
 from holdfast.domain.statefamilies import PLACE
+from holdfast.domain.team import OrganisationId
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import LessonNotFoundError
 from holdfast.ports.store import LessonFilter
 from holdfast.stores.postgresql import replicas
 from holdfast.stores.postgresql.address import address_of
+from holdfast.stores.postgresql.backend import PostgresBackend
 from holdfast.stores.postgresql.database import Database as Pool
 from holdfast.stores.postgresql.eventlog import read_counters
 from holdfast.stores.postgresql.replicas import ReadingTenant, Replicas
@@ -44,7 +47,7 @@ class Pair:
 
     def store(self) -> PostgresStore:
         """The store as a reader of the replica has it."""
-        return PostgresStore(self.pool, ORG, ReadingTenant(self.pool, self.replicas, self.replica, ORG))
+        return PostgresStore(self.pool, ORG, ReadingTenant(Tenant(self.pool, ORG), self.replicas, self.replica))
 
     def versions(self) -> int:
         """How many versions the primary has: what a reader has seen."""
@@ -71,7 +74,6 @@ def pair(clusters: Clusters) -> Iterator[Pair]:
     yield made
     made.replicas.close()
     made.pool.close()
-    made.standby.stop()
 
 
 def test_the_standby_answers_every_search(pair: Pair) -> None:
@@ -122,6 +124,35 @@ def test_reads_of_one_answer_see_one_instant_of_the_standby(pair: Pair) -> None:
         pair.catch_up()
         assert store.find(LessonFilter(project=PROJECT)) == before
     assert len(store.find(LessonFilter(project=PROJECT))) == len(before) + 1
+
+
+def test_a_reader_of_a_server_is_answered_by_a_replica_that_has_the_documents_it_saw(pair: Pair) -> None:
+    east = pair.primary.create_database("east")
+    places = {"east": address_of(east.store_url(partitions=PARTITIONS))}
+    with PostgresBackend(pair.pool.address, replicas=[pair.address], places=places) as backend:
+        first, second = (backend.open(OrganisationId(ORG)).documents for _ in range(2))
+
+        def reads_replica(after: int) -> bool:
+            stores = backend.open_to_read(OrganisationId(ORG), HARBOUR, after)
+            return isinstance(stores.store.tenant, ReadingTenant)
+
+        seen = first.write(HARBOUR, [document("a")])[0].seq
+        while not reads_replica(seen):
+            time.sleep(0.01)
+        answer = backend.open_to_read(OrganisationId(ORG), HARBOUR, seen)
+        assert [each.id for each in answer.documents.after(HARBOUR, 0)] == ["a"]
+        pair.pause(True)
+        more = second.write(HARBOUR, [document("b")])[0].seq
+        assert (reads_replica(seen), reads_replica(more)) == (True, False)
+        answer = backend.open_to_read(OrganisationId(ORG), HARBOUR, more)
+        assert [each.id for each in answer.documents.after(HARBOUR, 0)] == ["a", "b"]
+        pair.pause(False)
+        backend.move(OrganisationId(ORG), "east")
+        while reads_replica(more):
+            time.sleep(0.01)
+        answer = backend.open_to_read(OrganisationId(ORG), HARBOUR, more)
+        assert [each.id for each in answer.documents.after(HARBOUR, 0)] == ["a", "b"]
+        backend.move(OrganisationId(ORG), "home")
 
 
 def test_a_standby_that_fails_rests_and_the_primary_answers(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

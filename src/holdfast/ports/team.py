@@ -171,6 +171,12 @@ class TeamBackend(Protocol):
     def check(self) -> None:
         """Return if the database answers and has the schema of this program. Raises StoreError."""
 
+    def open_to_read(self, organisation: OrganisationId, project: ProjectId, after: int) -> TeamStores:
+        """Return the stores of an organisation for a reader who has seen the project's documents up to that position.
+
+        A replica may answer what it reads, if it has as much. What it writes is written where `open` writes.
+        """
+
     def organisations(self) -> list[OrganisationId]:
         """Return the numbers of all organisations that were created, in order."""
 

@@ -30,12 +30,24 @@ def make(options: Mapping[str, str]) -> PostgresStore:
 def make_backend(options: Mapping[str, str]) -> PostgresBackend:
     """Return a server's backend, not opened yet, for the options of `make`; the URL's `org` is not used.
 
-    `connections` is the most that this process has, in the place of the URL's `pool`.
+    `connections` is the most that this process has to each database, in the place of the URL's `pool`. `replicas` are
+    URLs of read replicas, and `places` further databases as `name=URL`, both separated by blanks.
     """
-    address = read_address(options)
-    if connections := int(options.get("connections", "0")):
-        address = replace(address, pool_size=connections)
-    return PostgresBackend(address, upgrade=options.get("upgrade") != "no")
+    places = [place.partition("=") for place in options.get("places", "").split()]
+    if not all(name and url for name, _, url in places):
+        raise InvalidValueError("HOLDFAST_PLACES is not a list of name=URL", hint="write east=postgresql://… west=…")
+    return PostgresBackend(
+        _address(options, options.get("url", "")),
+        upgrade=options.get("upgrade") != "no",
+        replicas=[_address(options, url) for url in options.get("replicas", "").split()],
+        places={name: _address(options, url) for name, _, url in places},
+    )
+
+
+def _address(options: Mapping[str, str], url: str) -> Address:
+    address = read_address({**options, "url": url})
+    connections = int(options.get("connections", "0"))
+    return replace(address, pool_size=connections) if connections else address
 
 
 def read_address(options: Mapping[str, str]) -> Address:

@@ -68,10 +68,10 @@ class Replicas:
 class ReadingTenant(Tenant):
     """An organisation whose reads a replica answers, until something is written or the replica fails."""
 
-    def __init__(self, primary: Database, replicas: Replicas, replica: Database, org: int) -> None:
-        super().__init__(primary, org)
+    def __init__(self, primary: Tenant, replicas: Replicas, replica: Database) -> None:
+        super().__init__(primary.database, primary.org, primary.places)
         self._replicas = replicas
-        self._replica = Tenant(replica, org)
+        self._replica = Tenant(replica, primary.org)
         self._reads_primary = False
 
     def read(self, work: Callable[[Sql], V]) -> V:

@@ -64,7 +64,7 @@ class Tenant:
         """`places` are the databases among which the organisation may have moved; None: it may not have."""
         self.database = database
         self.org = org
-        self._places = places
+        self.places = places
         self._thread = threading.local()
 
     def read(self, work: Callable[[Sql], V]) -> V:
@@ -193,11 +193,11 @@ class Tenant:
                     yield connection
                     return
                 _roll_back(connection)
-            if self._places is None:
+            if self.places is None:
                 raise StoreError(
                     f"organisation {self.org} has moved to {place!r}", hint="name its place in HOLDFAST_PLACES"
                 )
-            self.database = self._places.follow(self.org, place)
+            self.database = self.places.follow(self.org, place)
         raise StoreLockedError(f"organisation {self.org} is moving", hint="try again")
 
     def _begin(self, connection: psycopg.Connection[Row], begin: str) -> str:
@@ -208,7 +208,7 @@ class Tenant:
         statement = f"{begin}; {self._settings()}"
         if begin is WRITE:
             statement += f"; SELECT pg_advisory_xact_lock_shared({MOVING}, {self.org:d})"
-        looks = begin is WRITE or self._places is not None
+        looks = begin is WRITE or self.places is not None
         if looks:
             statement += f"; SELECT place FROM placements WHERE number = {self.org:d}"
         try:

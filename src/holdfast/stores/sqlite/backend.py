@@ -7,6 +7,7 @@ from typing import Self
 
 from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.team import FIRST_ORGANISATION, OrganisationId
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import NotFoundError, StoreError
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.team import SqliteAuditLog, SqliteDocuments, SqliteRecords
@@ -48,6 +49,9 @@ class SqliteBackend:
         if organisation != FIRST_ORGANISATION:
             raise NotFoundError("there is no such organisation")
         return self._stores
+
+    def open_to_read(self, organisation: OrganisationId, project: ProjectId, after: int) -> SqliteTeamStores:
+        return self.open(organisation)
 
     def organisations(self) -> list[OrganisationId]:
         return [FIRST_ORGANISATION]

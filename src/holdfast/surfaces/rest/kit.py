@@ -19,8 +19,10 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.team import TeamCaller, Verb
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError, StoreError
 from holdfast.lean.texts import dumps
+from holdfast.ports.team import TeamStores
 from holdfast.surfaces.rest import writing
 from holdfast.surfaces.rest.call import OpCall, Shared
 from holdfast.surfaces.rest.feed import Feed
@@ -199,6 +201,10 @@ class Done:
     lines: Iterator[str] | None = None
 
 
+POSITION_DIGITS = 18
+"""Longest position of a feed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
     """What is done for a request in a thread."""
@@ -217,7 +223,7 @@ class _Work:
     def prepare(self) -> OpCall:
         """Return the call, its rights and values checked. Raises what `problems` knows."""
         shared, op, caller = self.kit.shared, self.op, self.caller
-        opened = shared.backend.open(caller.organisation) if caller else None
+        opened = self._open(caller) if caller else None
         call = OpCall(op=op, shared=shared, parameters=self.parameters, query=op.query(), headers=self.headers,
                     identity=caller, opened=opened)  # fmt: skip
         call.check()
@@ -230,6 +236,14 @@ class _Work:
         if op.match == "required" and "if-match" not in self.headers:
             raise RequestError(428, "this change needs If-Match with the ETag of the version that you read")
         return call
+
+    def _open(self, caller: TeamCaller) -> TeamStores:
+        """Return the caller's stores; a reader who says what it has seen may be answered by a replica."""
+        backend, after = self.kit.shared.backend, self.headers.get("holdfast-after", "")
+        if not (self.op.reads_after and after.isascii() and after.isdigit() and len(after) <= POSITION_DIGITS):
+            return backend.open(caller.organisation)
+        project = ProjectId(self.parameters.get("project", ""))
+        return backend.open_to_read(caller.organisation, project, int(after))
 
     def run(self) -> Done:
         """Return the answer of the operation."""
