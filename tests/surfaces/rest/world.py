@@ -56,6 +56,8 @@ class World:
     requests: RequestServices
     client: TestClient
     home: Organisation
+    stranger: Organisation | None = None
+    """Another organisation of the same server."""
 
     def call(
         self, method: str, path: str, *, role: str = "admin", token: str = "", json: Any = None, content: Any = None,
@@ -79,10 +81,17 @@ class World:
         return response.json()
 
 
-def found(backend: TeamBackend, requests: RequestServices, name: str, number: int | None = None) -> Organisation:
-    """Make an organisation with a member of each role and two projects."""
+def found(
+    backend: TeamBackend,
+    requests: RequestServices,
+    name: str,
+    *,
+    is_first: bool = True,
+    ids: tuple[str, str] = (SHOP, SECRET),
+) -> Organisation:
+    """Make an organisation with a member of each role and two projects with these ids."""
     clock = requests.clock
-    if number is None:
+    if is_first:
         made = founding.bootstrap(backend, clock, token_bytes, name=name, admin=f"Admin of {name}")
     else:
         made = founding.add_organisation(backend, clock, token_bytes, name=name, admin=f"Admin of {name}")
@@ -99,7 +108,7 @@ def found(backend: TeamBackend, requests: RequestServices, name: str, number: in
                 expires_at=None,
             )  # fmt: skip
         organisation.tokens[role], organisation.members[role] = text, member.id
-    for project in (SHOP, SECRET):
+    for project in ids:
         projects.add_project(team, admin, ProjectId(project), name=project.title())
     return organisation
 
