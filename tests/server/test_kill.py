@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -22,6 +23,7 @@ from tests.server.people import Founded, found
 from tests.server.serving import WAIT_S, Server, served
 
 PROJECT = "g1-harbour"
+LONG = "long words " * 150
 FIRST, LATER = 40, 40
 """Acknowledged writes before the kill, and after it."""
 
@@ -182,7 +184,8 @@ def filled(team: Founded) -> Iterator[Server]:
         headers = {"authorization": f"Bearer {team.key}", "content-type": "application/x-ndjson"}
         for part in range(4):
             lines = "".join(
-                f'{{"insight": "Rule {part}x{number}: {"long words " * 150}file{part}x{number}.py"}}\n'
+                json.dumps({"kind": "convention", "insight": f"Rule {part}x{number}: {LONG}file{part}x{number}.py"})
+                + "\n"
                 for number in range(250)
             )
             answer = httpx.post(
@@ -225,18 +228,22 @@ def test_a_client_that_leaves_or_stalls_keeps_no_transaction_open(
     wait_until(lambda: not open_transactions(own_cluster), "no transaction is open")
 
 
-def test_streams_end_and_requests_are_finished_when_the_server_stops(filled: Server, team: Founded) -> None:
+def test_streams_end_and_requests_are_finished_when_the_server_stops(team: Founded) -> None:
     headers = {"authorization": f"Bearer {team.key}"}
-    with httpx.stream(
-        "GET", f"{filled.url}/v1/projects/{PROJECT}/changes?after=0", headers=headers, timeout=WAIT_S
-    ) as changes:
-        lines = changes.iter_lines()
-        while not next(lines).startswith("event: lesson"):
-            pass
-        filled.process.send_signal(signal.SIGTERM)
-        for _ in lines:  # the server ends the stream; it does not break off
-            pass
-    assert filled.stop() in (0, -signal.SIGTERM)
-    assert filled.wait_for("stopped")
-    with pytest.raises(httpx.ConnectError):
-        filled.get("/v1/live")
+    with served(["stop_s=10"], **team.environment) as server:
+        make_project(server.url, team)
+        address = f"{server.url}/v1/projects/{PROJECT}"
+        saved = httpx.post(f"{address}/lessons", json={"insight": "Cents, no floats"}, headers=headers, timeout=WAIT_S)
+        assert saved.is_success
+        with httpx.stream("GET", f"{address}/changes?after=0", headers=headers, timeout=WAIT_S) as changes:
+            lines = changes.iter_lines()
+            while not next(lines).startswith("event: lesson"):
+                pass
+            server.process.send_signal(signal.SIGTERM)
+            for _ in lines:  # the server ends the stream; it does not break off
+                pass
+        assert server.stop() in (0, -signal.SIGTERM)
+        assert server.wait_for("stopped")
+        assert not [entry for entry in server.log if entry.get("level") == "error"]
+        with pytest.raises(httpx.ConnectError):
+            server.get("/v1/live")

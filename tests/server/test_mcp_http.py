@@ -72,6 +72,13 @@ def test_a_lesson_s_life_by_the_tools(server: Server, team: Founded, mode: str) 
         brief, _ = await tell(client, "recall")
         assert "coins.py" in brief
         assert (await client.read_resource("holdfast://brief")).contents[0].text == brief
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts][:2] == ["brief", "recall"]
+        prompted = await client.get_prompt("recall", {"query": "where are cents kept"})
+        assert "coins.py" in prompted.messages[0].content.text
+        assert "goal: ship it" in (await client.get_prompt("brief")).messages[0].content.text
+        assert "remember" in (await client.get_prompt("remember", {"insight": "x"})).messages[0].content.text
+        with pytest.raises(MCPError, match="needs 'query'"):
+            await client.get_prompt("recall", {})
         several = await tell(client, "remember", lessons=[{"insight": "Retries are capped at 3"}, {"insight": " "}])
         assert several[0].startswith("1. saved [")
         assert "2. refused: " in several[0]
@@ -89,6 +96,9 @@ def test_who_may_only_read_is_offered_only_that(server: Server, team: Founded, m
         assert (await tell(client, "recall", query="cents"))[1] is False
         with pytest.raises(MCPError, match="Unknown tool"):
             await client.call_tool("remember", {"insight": "x"})
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["brief", "recall"]
+        with pytest.raises(MCPError, match="Unknown prompt"):
+            await client.get_prompt("remember", {})
 
     use(f"{server.url}/v1/mcp?project={PROJECT}", reader, read, mode)
     use(f"{server.url}/v1/mcp?project={PROJECT}&key={reader}", "", read, mode)

@@ -82,6 +82,7 @@ class Gate:
             return
         try:
             await self._app(scope, passage.receive, passage.send)
+            await passage.end_stream()
         except ClientDisconnect:
             pass
         except Exception as exc:
@@ -125,6 +126,7 @@ class _Passage:
         self._receive, self._send = receive, send
         self._headers = headers
         self._arrived = 0
+        self._is_stream = False
         scope[NOTES] = {"request": self.number}
 
     @property
@@ -164,7 +166,8 @@ class _Passage:
         if message["type"] == "http.response.start":
             self.has_begun = True
             self.status = message["status"]
-            own = {name.lower() for name, _ in message.get("headers", [])}
+            own = dict(message.get("headers", []))
+            self._is_stream = own.get(b"content-type", b"").startswith(b"text/event-stream")
             added = [pair for pair in (*self._headers, CLOSED_PAGE) if pair[0] not in own]
             if b"cache-control" not in own:
                 added.append((b"cache-control", b"no-store"))
@@ -173,6 +176,11 @@ class _Passage:
         elif not message.get("more_body", False):
             self.has_ended = True
         await self._send(message)
+
+    async def end_stream(self) -> None:
+        """End a stream of events that stopped because the server does: its client comes back and misses nothing."""
+        if self._is_stream and not self.has_ended:
+            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def refuse(self, status: int, detail: str) -> None:
         """Answer with a problem, and close the connection: what is left of the request is not read."""

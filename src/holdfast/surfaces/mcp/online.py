@@ -21,9 +21,16 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
+    PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
     TextContent,
@@ -38,7 +45,7 @@ from holdfast.domain.records import Checkpoint as StoredCheckpoint
 from holdfast.errors import HoldfastError, NotFoundError
 from holdfast.lean.plain import from_plain
 from holdfast.lean.texts import short_id
-from holdfast.surfaces.mcp import render, resources, tools
+from holdfast.surfaces.mcp import prompts, render, resources, tools
 from holdfast.surfaces.mcp.callers import Request
 from holdfast.surfaces.mcp.server import LISTED, LISTS, Paging, refusal, wrong_arguments
 from holdfast.surfaces.mcp.tools import Answer, Expanded, Kept, MemoryTool, Named, Recalled
@@ -54,6 +61,8 @@ WRITING = (
     "Call remember when the user states a rule, corrects you, or a cause took work to find: rules that stand alone, "
     "their files, and as quote the exact words behind each. A reviewer of the team decides whether others are told."
 )
+READING_PROMPTS = frozenset({"brief", "recall"})
+"""Prompts for callers who may only read."""
 NO_CODE = ("unverified", "a server has no code; compare it with yours")
 
 
@@ -263,6 +272,43 @@ async def _resource(caller: OnlineCaller, uri: str) -> str:
     raise NotFoundError(f"no resource {uri!r}", hint=f"{resources.BRIEF} or {resources.LESSON}<id>")
 
 
+async def _list_prompts(ctx: Request, params: Paging) -> ListPromptsResult:
+    caller = _caller_of(ctx)
+    return ListPromptsResult(prompts=[prompt.declare() for prompt in prompts.PROMPTS if _may_use(caller, prompt.name)])
+
+
+def _may_use(caller: OnlineCaller, prompt: str) -> bool:
+    return caller.may_write or prompt in READING_PROMPTS
+
+
+async def _get_prompt(ctx: Request, params: GetPromptRequestParams) -> GetPromptResult:
+    """Answer `prompts/get`."""
+    caller = _caller_of(ctx)
+    prompt = next((each for each in prompts.PROMPTS if each.name == params.name), None)
+    if prompt is None or not _may_use(caller, prompt.name):
+        raise MCPError(INVALID_PARAMS, f"Unknown prompt: {params.name}")
+    try:
+        text = await _message(caller, prompt.name, prompt.read(params.arguments or {}))
+    except HoldfastError as exc:
+        raise MCPError(INVALID_PARAMS, render.failure(exc)) from exc
+    message = PromptMessage(role="user", content=TextContent(type="text", text=text))
+    return GetPromptResult(description=prompt.does, messages=[message])
+
+
+async def _message(caller: OnlineCaller, prompt: str, text: str) -> str:
+    if prompt == "brief":
+        return prompts.brief_message(await _resource(caller, resources.BRIEF))
+    if prompt == "recall":
+        answer = await _recall(caller, tools.Recall(query=text, limit=prompts.LIMIT))
+        return prompts.recall_message(text, answer.text)
+    return prompts.remember_message(text) if prompt == "remember" else prompts.checkpoint_message(text)
+
+
+async def _complete(ctx: Request, params: CompleteRequestParams) -> CompleteResult:
+    """Answer `completion/complete`: nothing is offered, because every typed letter would be a request."""
+    return CompleteResult(completion=Completion(values=[], total=0, has_more=False))
+
+
 async def _instruct(ctx: Request, call_next: CallNext) -> HandlerResult:
     """Middleware: tell only who may write how to write."""
     result = await call_next(ctx)
@@ -288,6 +334,9 @@ def http_transport() -> StreamableHTTPSessionManager:
         on_list_resources=_list_resources,
         on_list_resource_templates=_list_templates,
         on_read_resource=_read_resource,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
+        on_completion=_complete,
     )
     server.middleware.append(_instruct)
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)

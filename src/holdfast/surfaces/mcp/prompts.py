@@ -39,31 +39,47 @@ class MemoryPrompt(NamedTuple):
 
     def render(self, caller: Caller, arguments: Arguments) -> str:
         """Return the message. Raises InvalidValueError if a required argument is missing."""
+        return self.says(caller, self.read(arguments))
+
+    def read(self, arguments: Arguments) -> str:
+        """Return the prompt's argument. Raises InvalidValueError if a required one is missing."""
         text = arguments.get(self.argument, "").strip()[:SAID_LIMIT]
         if self.required and not text:
             raise InvalidValueError(f"the prompt {self.name} needs {self.argument!r}", hint=self.about)
-        return self.says(caller, text)
+        return text
 
 
 def _brief(caller: Caller, _text: str) -> str:
-    return f"What memory holds about this project:\n\n{resources.read(caller, resources.BRIEF)}"
+    return brief_message(resources.read(caller, resources.BRIEF))
 
 
 def _recall(caller: Caller, query: str) -> str:
     briefing = caller.memory.recall(query, limit=LIMIT)
     if not caller.gone.is_set():
         caller.memory.note_recall(briefing, caller.call("prompt", query))
-    return f"What memory holds about: {query}\n\n{render.briefing(briefing)}"
+    return recall_message(query, render.briefing(briefing))
 
 
-def _remember(caller: Caller, insight: str) -> str:
+def brief_message(brief: str) -> str:
+    """Return the message of the prompt `brief`."""
+    return f"What memory holds about this project:\n\n{brief}"
+
+
+def recall_message(query: str, answer: str) -> str:
+    """Return the message of the prompt `recall`."""
+    return f"What memory holds about: {query}\n\n{answer}"
+
+
+def remember_message(insight: str) -> str:
+    """Return the message of the prompt `remember`."""
     return (
         "Save this for later sessions with Holdfast's `remember` tool. State it as one rule, with its reason, the "
         f"files it is about, and as quote the exact words behind it.\n\n{insight or 'What we have just found out.'}"
     )
 
 
-def _checkpoint(caller: Caller, goal: str) -> str:
+def checkpoint_message(goal: str) -> str:
+    """Return the message of the prompt `checkpoint`."""
     return (
         "Save the state of this task with Holdfast's `checkpoint` tool: the goal, what is done, what comes next, open "
         f"questions and the files of the task.{f' The goal: {goal}' if goal else ''}"
@@ -78,10 +94,10 @@ PROMPTS = (
     ),
     MemoryPrompt(
         "remember", "Remember this", "Save a lesson for later sessions", "insight",
-        "What to remember; by default, what was just found out", False, _remember,
+        "What to remember; by default, what was just found out", False, lambda _caller, text: remember_message(text),
     ),
     MemoryPrompt(
         "checkpoint", "Save a checkpoint", "Save the state of the task for the next session", "goal",
-        "The goal of the task; by default, the agent states it", False, _checkpoint,
+        "The goal of the task; by default, the agent states it", False, lambda _caller, text: checkpoint_message(text),
     ),
 )  # fmt: skip
