@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -35,3 +40,21 @@ def test_another_process_that_claims_an_id_is_waited_for(
         assert workspace.locate(str(tmp_path / "app")).claim == "tides"
     assert wait_s <= slept[0] < wait_s + 0.051
     other.close()
+
+
+def test_threads_get_instants_of_their_own_in_the_order_of_their_calls() -> None:
+    clock, calls, start = SystemClock(), 20_000, Barrier(4)
+
+    def ask(_: int) -> list[datetime]:
+        start.wait()
+        return [clock.now() for _ in range(calls)]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # else a thread nearly always finishes its call
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            answers = [*pool.map(ask, range(4))]
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(later > earlier for instants in answers for earlier, later in pairwise(instants))
+    assert len({instant for instants in answers for instant in instants}) == 4 * calls

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from holdfast import plugins
@@ -54,15 +55,17 @@ CLAIM_TURN_S = 0.1
 
 
 class SystemClock:
-    """The machine's clock, strictly increasing within the process."""
+    """The machine's clock, strictly increasing. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._last = datetime.min.replace(tzinfo=UTC)
+        self._turn = Lock()
 
     def now(self) -> datetime:
         """Return the time as aware UTC, later than any earlier result."""
-        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
-        return self._last
+        with self._turn:
+            self._last = now = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        return now
 
     def elapsed_s(self) -> float:
         """Return monotonic seconds."""

@@ -213,7 +213,7 @@ def assert_agreement(machines: list[Machine], survivors: set[str]) -> None:
         assert active <= living, "a rule without a lesson of its own is that of another one"
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples * 40, suppress_health_check=list(HealthCheck))
 @example([(0, "remember", 0), (0, "revise", 1), (1, "remember", 0), (1, "share", 0)])  # one has replaced it
 @example([(0, "remember", 0), (0, "share", 0), (1, "remember", 0)])  # both know the rule, one shares it
 @example([*SHARED, (0, "revise", 1), (1, "revise", 4), (0, "share", 0), (1, "share", 0)])  # both reword it at once

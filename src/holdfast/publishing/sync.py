@@ -582,7 +582,7 @@ class _Run:
         same = holders.get(rule, [])
         # the last of its revisions: it was taken in before the record of the sync was lost
         for known in (*same, self._revisions(own)[-1]):
-            if known in self.lessons and self.shared_ids.get(known, own) == own:
+            if known in self.lessons and self._is_free(self.lessons[known], own):
                 self._give(case, self.lessons[known])
                 return
         if same:
@@ -594,8 +594,18 @@ class _Run:
         holders[rule] = [new_id]
         self._assign(new_id, own)
 
+    def _is_free(self, lesson: Lesson, shared: LessonId) -> bool:
+        """Return whether the lesson may belong to that document: also if it waits, and its own has no file here."""
+        owner = self.shared_ids.get(lesson.id, shared)
+        entry = self.entries.get(owner)
+        is_backed = owner in self.cases or self.present.get(owner) is not None or lesson.state == "active"
+        return owner == shared or (entry is not None and not entry.ours and not is_backed)
+
     def _give(self, case: _Case, lesson: Lesson) -> None:
         """Let a lesson of the store belong to the document from now on."""
+        if former := self.entries.get(self.shared_ids.get(lesson.id, LessonId(""))):
+            self.entries[former.id] = _released(former)
+            self.local_ids.pop(former.id, None)
         self._assign(lesson.id, case.entry.id)
         entry = replace(_released(case.entry), lesson=lesson.id)
         assert case.file is not None
