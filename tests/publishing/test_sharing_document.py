@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.domain.kinds import LESSON_KINDS
+from holdfast.domain.lesson import Anchor, Lesson, Scope, Triggers
+from holdfast.lean.texts import has_drive
 from holdfast.publishing.lessonfile import (
     EMPTY,
     Document,
@@ -21,6 +24,8 @@ from holdfast.publishing.lessonfile import (
     split,
     tombstone,
 )
+from holdfast.publishing.sharedlesson import values_of
+from holdfast.testing.builders import PROJECT, make_lesson
 
 FIRST = {
     "kind": "constraint", "title": "Retries are capped", "insight": "Retries are capped at 3", "why": "the gateway",
@@ -110,6 +115,56 @@ def test_any_words_read_back_as_they_were_written(why: str, snippets: list[str])
     document = edit(first(), why=clean(why), snippets=cleaned)
     parsed = parse("x.md", render(document).encode())
     assert isinstance(parsed, LessonFile)
+    assert parsed.document == document
+
+
+TRICKY = (
+    "*", "**/*.py", "*a b", "&a", "&a b", "!x", "!!str x", "%x", "@x", "`x`", "- a", "-", "? a", "?", ": a", ":",
+    "a: b", "a:", "a #b", "#", "{x}", "{x", "[x]", "[", "]", "yes", "No", "~", "null", "1.10", "0x1F", "1e3", "12:30", "'",
+    "''", '"', '"a" b', "\\", "\\n", "|", "|-", ">", ">-", "---", "...", "--- a", "=", "<<", "a\tb", "a\nb", "a\n\nb",
+    "a\n  b",
+    "a\n- b", "a\n---\nb", "<<<<<<< a", "a\n======= b", "a, b", "a]", "a}", "\u2028", "\ufeffa", "\u00e9", "\U0001f980",
+    "src/*/[a-z]?.py", "!node_modules/**", "{a,b}/*.ts", "docs/**", "x" * 300, "x" * 200 + ": " + "y" * 200,
+)  # fmt: skip
+"""What YAML may take for something else than a text, and patterns of paths."""
+
+
+def is_inside(path: str) -> bool:
+    """Whether it may be a path of the project."""
+    return not path.startswith(("/", "\\")) and not has_drive(path) and ".." not in path
+
+
+anything = st.one_of(st.sampled_from(TRICKY), texts, lines.map("\n".join))
+one_line = anything.map(lambda text: " ".join(text.split())[:60])
+paths = st.one_of(st.sampled_from([text for text in TRICKY if "\n" not in text]), one_line).filter(is_inside)
+items = st.lists(anything, max_size=3).map(tuple)
+lessons = st.builds(
+    lambda words, lists, anchors, when, scope: make_lesson(
+        **words, **lists, anchors=tuple(anchors), when=when, scope=Scope(project=PROJECT, path_prefix=scope)
+    ),
+    st.fixed_dictionaries(
+        {
+            "insight": anything.map(lambda text: f"Retries {text}"),
+            "title": one_line.map(lambda text: text or "Retries"),
+            "kind": st.sampled_from(LESSON_KINDS),
+            **dict.fromkeys(("why", "how", "topic_key", "command", "error_signature", "revival"), anything),
+        }
+    ),
+    st.fixed_dictionaries({"snippets": items, "tags": items, "globs": st.lists(paths, max_size=3).map(tuple)}),
+    st.lists(st.builds(Anchor, path=paths.map(lambda text: text or "a.py"), symbol=one_line), max_size=3),
+    st.builds(Triggers, paths=items, symbols=items, literals=items, commands=items, standing=st.booleans()),
+    paths,
+)  # fmt: skip
+
+
+@settings(max_examples=settings.default.max_examples * 10)
+@given(lessons)
+def test_every_lesson_is_read_back_from_its_file_as_it_was_written(lesson: Lesson) -> None:
+    values = values_of(lesson, {}, None)
+    document = settle(shared_id(lesson.kind, lesson.insight), values, None)
+    parsed = parse("x.md", render(document).encode())
+    assert isinstance(parsed, LessonFile), parsed
+    assert parsed.document.values == values
     assert parsed.document == document
 
 

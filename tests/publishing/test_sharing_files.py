@@ -13,6 +13,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import SYNCED
 from holdfast.lean.texts import short_id
 from holdfast.publishing.sync import Syncing, SyncReport
+from holdfast.testing.builders import next_version
 
 NOTHING = Syncing()
 
@@ -54,6 +55,27 @@ def test_private_and_own_and_waiting_lessons_are_never_written(memory: Memory, p
     assert memory.shareable() == []
     report = share(memory, private, own, waits)
     assert [step.verb for step in report.steps] == ["refused"] * 3
+    assert lesson_files(project) == []
+
+
+def test_a_lesson_for_a_pattern_of_files_is_shared(
+    memory: Memory, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert share(memory, memory.remember("Files start with a licence", files=["**/*.py"])).count("written") == 1
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other-machine"))
+    with Memory(str(project)) as other:
+        other.sync(Syncing(accept=True))
+        assert [lesson.globs for lesson in other.lessons()] == [("**/*.py",)]
+
+
+def test_a_lesson_that_no_file_can_hold_does_not_count_as_shared(memory: Memory, project: Path) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    outside = next_version(lesson, globs=("../other/*.py",))
+    memory.services.store.put([outside], {lesson.id: lesson.recorded_at})
+    report = share(memory, outside)
+    assert [(step.verb, step.lesson) for step in report.steps] == [("refused", lesson.id)]
+    assert (report.shared, report.absent) == (0, 0)
+    assert memory.sync(NOTHING) == SyncReport()
     assert lesson_files(project) == []
 
 

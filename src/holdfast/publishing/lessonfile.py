@@ -257,7 +257,7 @@ PROVENANCE_KEYS = ("said_by", "host", "detector", "author", "person", "origin")
 STAMPS = "sync"
 """The key of the stamps: the last one, which people should not change."""
 KEYS = ("id", *(name for name in EMPTY if name != "insight"), STAMPS)
-_PLAIN = re.compile(r"[A-Za-z_*][\w .,/()*+'$=<>;-]*[\w.)*/]|[A-Za-z]", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z_][\w .,/()*+'$=<>;-]*[\w.)*/]|[A-Za-z]", re.ASCII)
 _WORDS_WITH_TYPES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _BARE = frozenset({
     "id", "kind", "state", "valid_from", "valid_to", "target", "said_by", "symbol_kind", "blob", "signature_hash",

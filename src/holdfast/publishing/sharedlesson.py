@@ -48,7 +48,7 @@ def values_of(
         **{name: list(getattr(lesson, name)) for name in LISTS},
         "kind": lesson.kind,
         "state": lesson.state if lesson.state in ENDS else "active",
-        "anchors": [anchor for anchor in anchors if anchor.get("path")],
+        "anchors": [anchor for anchor in _cleaned("anchors", anchors) if anchor.get("path")],
         "when": to_plain(lesson.when),
         "path_prefix": lesson.scope.path_prefix,
         "valid_from": render_instant(lesson.validity.valid_from),
@@ -151,4 +151,6 @@ def _cleaned(name: str, value: Any) -> Any:
             if item and item not in items:
                 items.append(item)
         return items
-    return {key: _cleaned(key, inner) for key, inner in value.items()} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {key: rest for key, inner in value.items() if (rest := _cleaned(key, inner))}
+    return value

@@ -704,9 +704,18 @@ class _Run:
         is_hidden = lesson is not None and lesson.private and self.how.audience == "team"
         has_file = case.file is not None
         if not is_hidden and (has_file or (self.present.get(entry.id) is None and entry.id in self.forced)):
-            self._put_file(self.present.get(entry.id) or entry.path, joined, case.content, lesson)
+            is_written = self._put_file(self.present.get(entry.id) or entry.path, joined, case.content, lesson)
+            if not is_written and not has_file and entry.id not in self.before:
+                self._unshare(entry)
+                return
         path = self.present.get(entry.id) or entry.path
         self._keep(replace(entry, path=path, waits=waits), lesson, agreed)
+
+    def _unshare(self, entry: Entry) -> None:
+        """Leave a lesson as it was before somebody wanted to share it."""
+        del self.entries[entry.id]
+        self.shared_ids.pop(entry.lesson, None)
+        self.local_ids.pop(entry.id, None)
 
     def _mine(self, entry: Entry, lesson: Lesson | None) -> Document | None:
         """Return the stored lesson as a document, with edits since the last sync stamped; None if it is missing."""
@@ -748,24 +757,26 @@ class _Run:
             self._tell(verb, path, after)
         return after
 
-    def _put_file(self, path: str, document: Document, content: bytes | None, lesson: Lesson | None = None) -> None:
+    def _put_file(self, path: str, document: Document, content: bytes | None, lesson: Lesson | None = None) -> bool:
+        """Plan to write the file, unless nothing changes; return whether the document can be written as a file."""
         text = render(document)
         if (
             content is not None
             and content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n") == text
         ):
-            return
+            return True
         if self.how.take_only:
             self.unwritten.add(path)
-            return
+            return True
         again = parse(path, text.encode(), doubted=False)
         if isinstance(again, FileProblem) or again.document.values != document.values:
             reason = again.reason if isinstance(again, FileProblem) else "its words cannot be written as a file"
             self._tell("refused", path, lesson, reason)
-            return
+            return False
         self.outgoing[path] = text, content
         verb = "forgotten" if document.is_tombstone else "written"
         self.steps.append(SyncOutcome(verb=verb, path=path, title=document.values["title"], lesson=document.id))
+        return True
 
     def _keep(self, entry: Entry, lesson: Lesson | None, document: Document | None) -> None:
         """Remember what lesson and document agreed on; without a document they did not have to agree."""
