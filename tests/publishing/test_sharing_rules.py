@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.domain.candidate import Candidate, CommandRuns
+from holdfast.domain.lesson import Evidence
 from holdfast.domain.statefamilies import SYNCED_FILES, SYNCED_LESSONS
+from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.learning.commandcard import update_cards
 from holdfast.publishing.lessonfile import LessonFile, parse
 from holdfast.publishing.syncrecord import owner_of, shared_lessons
 from tests.publishing.test_sharing_machines import Machine
@@ -195,3 +199,48 @@ def test_a_sync_writes_the_rows_that_changed_and_no_others(machines: tuple[Machi
         written.clear()
         ada.sync()
         assert written == []
+
+
+def run_tests(machine: Machine, session: str, *lines: str, passed: int = 2) -> None:
+    """Let the machine learn from a session in which these commands passed."""
+    candidates = [
+        Candidate(
+            kind="tooling", insight=line, detector="commands/1", topic_key="commands/test",
+            evidence=(Evidence(event=EventId(f"{session} {line}"), quote="x"),),
+            runs=CommandRuns(purpose="test", line=line, passed=passed),
+        )
+        for line in lines
+    ]  # fmt: skip
+    update_cards(machine.memory.services, machine.memory.location, SessionId(session), candidates)
+
+
+def test_two_people_share_one_file_of_how_tests_run(machines: tuple[Machine, Machine]) -> None:
+    ada, ben = machines
+    run_tests(ada, "a1", "pytest -q")
+    run_tests(ben, "b1", "pytest -q", "tox", passed=9)
+    run_tests(ben, "b2", "tox", "pytest -q", passed=30)
+    assert ada.living()[0].insight != ben.living()[0].insight, "they have run different commands"
+    ada.sync(share=tuple(ada.memory.shareable()))
+    ben.sync(share=tuple(ben.memory.shareable()))
+    for machine, other in ((ada, ben), (ben, ada)):
+        machine.folder.pull(other.folder)
+        machine.sync(accept=True)
+    assert len(ada.folder.files) == len(ben.folder.files) == 1
+    assert [lesson.topic_key for lesson in ada.living()] == ["commands/test"]
+    assert ada.living()[0].insight == ben.living()[0].insight
+
+
+def test_a_further_session_rewrites_no_shared_file(machines: tuple[Machine, Machine]) -> None:
+    ada, ben = machines
+    run_tests(ada, "a1", "pytest -q", "tox")
+    run_tests(ada, "a2", "pytest -q", "tox")
+    ada.sync(share=tuple(ada.memory.shareable()))
+    ben.folder.pull(ada.folder)
+    ben.sync(accept=True)
+    files = dict(ada.folder.files)
+    for number in range(3, 6):
+        run_tests(ada, f"a{number}", "tox", "pytest -q", passed=number)
+        run_tests(ben, f"b{number}", "make check", passed=number)
+    for machine in machines:
+        assert machine.sync(accept=True).steps == ()
+        assert machine.folder.files == files

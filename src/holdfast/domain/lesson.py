@@ -26,6 +26,8 @@ from holdfast.errors import IllegalTransitionError, InvalidValueError
 TITLE_LIMIT = 100
 INSIGHT_LIMIT = 4_000
 """Longest rule that can be one lesson, in characters."""
+FROM_FILE = "lessonfile/1"
+"""The detector of a lesson that came from a file, or from others by way of a server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

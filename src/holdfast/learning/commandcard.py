@@ -3,8 +3,8 @@
 Counts are stored per session under digests. So reading a session again replaces its own counts, and no command's text
 is stored outside of lessons and events. A command is the project's way if it passed twice, in one session or in two.
 The project's own scripts come first, then the command with most passes; commands that its people or rules name count
-more. A person's revision, and a retired or forgotten card, stay as they are. A command that a person spoke against is
-left out; a card that has no other is retired.
+more. A person's revision, a card from a file of the team, and a retired or forgotten card stay as they are. A command
+that a person spoke against is left out; a card that has no other is retired.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from holdfast.compare.overruling import forbids, says_to_run
 from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import (
+    FROM_FILE,
     INSTANT,
     TITLE_LIMIT,
     Evidence,
@@ -166,7 +167,7 @@ def _write(
     rules = persons_words(services, location)
     cards = [lesson for lesson in services.store.find(where) if lesson.scope.level == "project"]
     known = next((card for card in cards if card.state != "retired" or not is_ruled_out(card, rules)), None)
-    if known and (known.state != "active" or known.trust == "person"):
+    if known and (known.state != "active" or known.trust == "person" or known.provenance.detector == FROM_FILE):
         return None
     if known is None and _is_forgotten(services, location, topic):
         return None
@@ -239,16 +240,16 @@ def _lesson(
     title = _title(_ORDERS[purpose], [how, *(clean(form.line) for form in others)])
     if known and known.how == how and set(_QUOTED.findall(known.insight)) == set(_QUOTED.findall(insight)):
         title, insight = known.title, known.insight  # the same commands in another order are no news
+    snippets, when = tuple(clean(form.line) for form in forms[:FORMS_KEPT]), _when(purpose, (first, *others))
+    if known and {*known.snippets} == {*snippets} and {*known.when.commands} == {*when.commands}:
+        snippets, when = known.snippets, replace(when, commands=known.when.commands)
     fields: dict[str, Any] = {
         "title": title,
         "insight": insight,
         "how": how,
-        "snippets": tuple(clean(form.line) for form in forms[:FORMS_KEPT]),
+        "snippets": snippets,
         "command": command_target(line),
-        "when": Triggers(
-            commands=tuple(dict.fromkeys(command_target(form.line) for form in (first, *others))),
-            work=_WORK.get(purpose, _CODE_WORK),
-        ),
+        "when": when,
         "sessions_seen": (*(earlier for earlier in seen if earlier != session), session)[-SIGHTINGS_KEPT:],
         "recorded_at": at,
     }
@@ -268,6 +269,11 @@ def _lesson(
         state="active",
         **fields,
     )
+
+
+def _when(purpose: str, forms: Sequence[_Form]) -> Triggers:
+    commands = dict.fromkeys(command_target(form.line) for form in forms)
+    return Triggers(commands=tuple(commands), work=_WORK.get(purpose, _CODE_WORK))
 
 
 def _others(forms: Sequence[_Form]) -> list[_Form]:

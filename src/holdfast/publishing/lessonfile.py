@@ -25,6 +25,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.lean.texts import dumps, has_drive, short_id
 from holdfast.lessons.statement import clean, suspicion
+from holdfast.text.occasions import CARDS
 from holdfast.text.titles import make_title
 from holdfast.text.words import duplicate_key
 
@@ -87,6 +88,11 @@ def shared_id(*parts: str) -> LessonId:
     return LessonId(f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}")
 
 
+def is_card(values: Mapping[str, Any]) -> bool:
+    """Return whether it is the project's one lesson on a kind of command, whatever words it has on each machine."""
+    return str(values["topic_key"]).startswith(CARDS)
+
+
 def path_of(lesson: LessonId, kind: str, insight: str) -> str:
     """Return a lesson's file, relative to the folder of lessons; it stays when the lesson's words change."""
     letters = (char if char.isascii() and char.isalnum() else " " for char in insight.casefold())
@@ -144,7 +150,7 @@ def join(document: Document, other: Document) -> Document:
         first, second = document.values[name], other.values[name]
         value, stamp, is_concurrent = _join(name, first, document.stamps[name], second, other.stamps[name])
         values[name], stamps[name] = value, stamp
-        if is_concurrent and name == "insight":
+        if is_concurrent and name == "insight" and not is_card(document.values):
             losers = [text for text in (first, second) if text and text != value]
     joined = Document(id=document.id, values=values, stamps=stamps)
     changes: dict[str, Any] = {}

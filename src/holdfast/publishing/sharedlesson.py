@@ -9,13 +9,11 @@ from typing import Any
 
 from holdfast.curation.forget import blanked
 from holdfast.curation.tuning import CONFIDENCE, SAID_SALIENCE
-from holdfast.domain.lesson import Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
+from holdfast.domain.lesson import FROM_FILE, Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
 from holdfast.domain.vocabulary import TRANSITIONS, LessonId, LinkKind, ProjectId, State, Trust
 from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain
 from holdfast.publishing.lessonfile import ANCHOR_KEYS, EMPTY, ENDS, Document, cleaned, united
 
-SHARED = "lessonfile/1"
-"""The detector of a lesson that came from a file, or from others by way of a server."""
 OF_ORGANISATION = "organisation/1"
 """The detector of a rule of the organisation, which came from its server."""
 TEXTS = ("title", "insight", "why", "how", "topic_key", "command", "error_signature", "revival")
@@ -24,7 +22,7 @@ LISTS = ("snippets", "globs", "tags")
 
 def is_from_elsewhere(lesson: Lesson) -> bool:
     """Return whether others brought the lesson, by a file or a server."""
-    return lesson.provenance.detector in (SHARED, OF_ORGANISATION)
+    return lesson.provenance.detector in (FROM_FILE, OF_ORGANISATION)
 
 
 def values_of(
@@ -78,7 +76,7 @@ def new_lesson(
         validity=Validity(valid_from=at),
         recorded_at=at,
         provenance=Provenance(
-            detector=SHARED,
+            detector=FROM_FILE,
             author=document.values["provenance"].get("author", ""),
             person_name=document.values["provenance"].get("person", ""),
         ),

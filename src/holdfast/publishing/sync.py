@@ -42,6 +42,7 @@ from holdfast.publishing.lessonfile import (
     Document,
     FileProblem,
     LessonFile,
+    is_card,
     join,
     parse,
     path_of,
@@ -55,6 +56,7 @@ from holdfast.publishing.lessonfile import (
 from holdfast.publishing.sharedlesson import OF_ORGANISATION, is_from_elsewhere, new_lesson, revised, values_of
 from holdfast.publishing.syncrecord import Entry, SyncCounts, SyncRecord, owner_of
 from holdfast.publishing.syncrecord import shared_lessons as read_shared
+from holdfast.text.occasions import CARDS
 from holdfast.text.words import duplicate_key
 
 FOLDER = ".holdfast/lessons"
@@ -350,7 +352,8 @@ class _Run:
                 self._tell("refused", "", lesson, reason)
                 continue
             if entry is None:
-                path = self.present.get(shared) or path_of(shared, lesson.kind, lesson.insight)
+                words = lesson.topic_key if lesson.topic_key.startswith(CARDS) else lesson.insight
+                path = self.present.get(shared) or path_of(shared, lesson.kind, words)
                 entry = Entry(id=shared, path=path)
             self.entries[shared] = replace(entry, lesson=lesson.id, twin=LessonId(""), ours=True, at="")
             self._assign(lesson.id, shared)
@@ -375,7 +378,8 @@ class _Run:
 
         So a rule that was forgotten, or became another one, can be shared again when somebody states it anew.
         """
-        shared = shared_id(lesson.kind, lesson.insight)
+        parts = _stated(lesson) if lesson.topic_key.startswith(CARDS) else (lesson.kind, lesson.insight)
+        shared = shared_id(*parts)
         entry = self.entries.get(shared)
         stated = [_rule_of(read[shared][0].document)] if shared in read else []
         if entry is not None:
@@ -383,7 +387,7 @@ class _Run:
             stated += [_stated(holder)] if holder is not None and holder.state in LIVING else []
             stated += [_stated(lesson)] if entry.twin or entry.lesson == lesson.id else []
         is_free = entry is None and shared not in read
-        return shared if is_free or _stated(lesson) in stated else shared_id(lesson.kind, lesson.insight, lesson.id)
+        return shared if is_free or _stated(lesson) in stated else shared_id(*parts, lesson.id)
 
     def _follow_revisions(self) -> None:
         """Let a lesson that replaced one of ours use the same file, where a revision is an edit, and back again."""
@@ -857,15 +861,21 @@ def _released(entry: Entry) -> Entry:
 
 
 def _stated(lesson: Lesson) -> Rule:
-    """Return what lessons that state the same rule have in common, whoever may see them."""
+    """Return what lessons that state the same rule have in common, whoever may see them.
+
+    The project has one lesson on each kind of command, whatever words it has.
+    """
+    if lesson.topic_key.startswith(CARDS):
+        return "topic", lesson.topic_key
     return lesson.kind, duplicate_key(lesson.insight)
 
 
 def _rule_of(document: Document) -> Rule | None:
     """Return the same of a document; None if it has ended."""
-    if document.values["state"] != "active":
+    values = document.values
+    if values["state"] != "active":
         return None
-    return document.values["kind"], duplicate_key(document.values["insight"])
+    return ("topic", values["topic_key"]) if is_card(values) else (values["kind"], duplicate_key(values["insight"]))
 
 
 def _is_ours_alone(mine: Document, joined: Document) -> bool:
