@@ -64,8 +64,8 @@ def test_each_author_keeps_the_own_wording_and_is_asked_about_the_other(machines
     assert states(ben) == {"Retries are capped at 9": "active", "Retries are capped at 5": "candidate"}
     (conflict,) = ada.memory.conflicts()
     assert {conflict.better.insight, conflict.worse.insight} == {*states(ada)}
-    kept = ada.living()[0]
-    ada.memory.settle(kept.id)
+    winner = ada.living()[0]
+    ada.memory.settle(winner.id)
     assert states(ada) == {"Retries are capped at 5": "active"}, "settled in one step"
 
 
