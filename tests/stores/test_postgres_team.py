@@ -1,20 +1,38 @@
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
 
 import psycopg
 import pytest
-from tests.contract.team_contract import HARBOUR, TeamContract, document, entry, member
+from tests.contract.team_contract import AT, HARBOUR, TeamContract, document, entry, member
 from tests.postgresql import Database
+from tests.stores.plans import PARTITIONS, PlanCheck
 
 from holdfast.domain.team import FIRST_ORGANISATION, Member, OrganisationId
-from holdfast.stores.postgresql.address import address_of
+from holdfast.domain.vocabulary import LessonId
+from holdfast.ports.team import TeamServices
+from holdfast.stores.postgresql import make_backend
 from holdfast.stores.postgresql.backend import PostgresBackend, PostgresTeamStores
+from holdfast.stores.postgresql.team import PostgresAuditLog
+from holdfast.team import audit
+from holdfast.testing.builders import FixedClock
+
+
+@pytest.fixture(scope="module")
+def plans(database: Database) -> Iterator[PlanCheck]:
+    checked = PlanCheck(database)
+    yield checked
+    checked.close()
 
 
 @pytest.fixture
-def backend(database: Database) -> Iterator[PostgresBackend]:
-    with PostgresBackend(address_of(database.store_url())) as opened:
+def backend(database: Database, plans: PlanCheck) -> Iterator[PostgresBackend]:
+    """A backend whose every statement is planned first: none may read two partitions."""
+    made = make_backend({"url": database.store_url(1, partitions=PARTITIONS)})
+    made._database.cursor_class = plans.cursor_class()
+    with made as opened:
         yield opened
 
 
@@ -22,6 +40,99 @@ class TestPostgresqlTeam(TeamContract):
     @pytest.fixture
     def stores(self, backend: PostgresBackend, organisation: int) -> PostgresTeamStores:
         return backend.open(OrganisationId(organisation))
+
+
+def fill(stores: PostgresTeamStores) -> None:
+    stores.records.add(member("ada", email="ada@acme.org"))
+    stores.records.add_up("lessons", 5)
+    stores.documents.write(HARBOUR, [document("a")])
+    stores.audit.append(entry(1))
+
+
+def test_every_statement_is_planned_for_one_partition(
+    backend: PostgresBackend, plans: PlanCheck, organisation: int
+) -> None:
+    stores = backend.open(OrganisationId(organisation))
+    fill(stores)
+    look(stores)
+    stores.records.expire(AT)
+    assert {"team_records", "team_keys", "team_counters", "audit_log", "audit_heads", "documents"} <= set().union(
+        *plans.statements.values()
+    )
+
+
+def look(stores: PostgresTeamStores) -> list[object]:
+    """Return everything that reading finds."""
+    return [
+        stores.records.get(Member, "ada"),
+        *stores.records.find(Member),
+        *stores.records.find(Member, {"email": "ada@acme.org"}),
+        stores.records.count(Member) or None,
+        stores.records.add_up("lessons", 0) or None,
+        *stores.documents.after(HARBOUR, 0),
+        *stores.documents.get(HARBOUR, ["a"]),
+        *stores.documents.of_lessons(HARBOUR, [LessonId("of a")]),
+        stores.documents.last_seqs([HARBOUR])[HARBOUR] or None,
+        stores.audit.last(),
+        *stores.audit.read(),
+    ]
+
+
+class Forgetful(psycopg.Cursor):
+    """A cursor that takes the organisation out of every condition, as a careless change of the SQL would."""
+
+    def execute(self, query, params=None, **options):
+        if isinstance(query, str):
+            query = re.sub(r"\b((?:\w+\.)?org) = %s", r"%s::int IS NOT NULL", query)
+        return super().execute(query, params, **options)
+
+
+def test_the_policy_alone_keeps_organisations_apart(database: Database, organisation: int) -> None:
+    with make_backend({"url": database.store_url(1, partitions=PARTITIONS)}) as backend:
+        fill(backend.open(OrganisationId(organisation)))
+        assert len([each for each in look(backend.open(OrganisationId(organisation))) if each is not None]) == 11
+    careless = make_backend({"url": database.store_url(1, partitions=PARTITIONS)})
+    careless._database.cursor_class = Forgetful
+    with careless as backend:
+        other = backend.open(OrganisationId(organisation + 300_000))
+        assert [each for each in look(other) if each is not None] == []
+        assert not other.records.remove(Member, "ada")
+        assert other.records.remove_all(Member) == 0
+        assert other.documents.remove_project(HARBOUR) == 0
+    with make_backend({"url": database.store_url(1, partitions=PARTITIONS)}) as backend:
+        assert len([each for each in look(backend.open(OrganisationId(organisation))) if each is not None]) == 11
+
+
+def chain(backend: PostgresBackend, organisation: int) -> PostgresAuditLog:
+    """Return a log of twelve entries."""
+    team = TeamServices(stores=backend.open(OrganisationId(organisation)), clock=FixedClock(), random_bytes=os.urandom)
+    for number in range(12):
+        with team.stores.changing():
+            audit.record(team, "ada", "token.issue", f"t{number}", role="reader")
+    return team.stores.audit
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("UPDATE audit_log SET doc = replace(doc, 'ada', 'eve') WHERE org = {org} AND seq = 5", "entry 5 was changed"),
+        ("DELETE FROM audit_log WHERE org = {org} AND seq = 5", "entry 5 is missing"),
+        ("DELETE FROM audit_log WHERE org = {org} AND seq > 10", "entries 11 to 12 are missing"),
+        (
+            "UPDATE audit_log SET seq = CASE seq WHEN 5 THEN -8 ELSE -5 END WHERE org = {org} AND seq IN (5, 8);"
+            "UPDATE audit_log SET seq = -seq WHERE org = {org} AND seq < 0",
+            "entry 8 stands at position 5",
+        ),
+    ],
+)
+def test_what_the_owner_of_the_database_does_to_the_log_is_named(
+    backend: PostgresBackend, database: Database, organisation: int, change: str, fault: str
+) -> None:
+    log = chain(backend, organisation)
+    assert audit.verify(log).faults == ()
+    with database.connect() as sql:
+        sql.execute(change.format(org=organisation).encode())
+    assert audit.verify(log).faults[0] == fault
 
 
 def test_organisations_are_numbered_from_the_second(backend: PostgresBackend) -> None:
