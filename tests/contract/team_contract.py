@@ -20,6 +20,7 @@ from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.team import (
     AuditEntry,
     Confirmation,
+    Flag,
     IdempotentAnswer,
     Member,
     MemberId,
@@ -393,6 +394,37 @@ class ChangingContract:
                 assert stores.records.count(Member) == 1
                 stores.records.add(member("bob"))
                 assert stores.records.count(Member) == 2
+
+    def test_purging_a_lesson_erases_what_the_server_stores_about_it(self, stores: TeamStores) -> None:
+        lesson, other = make_lesson(), make_lesson()
+        stores.store.put([lesson, other], {})
+        for each in (lesson, other):
+            stores.records.put(
+                Confirmation(id=f"{each.id}:ada", at=AT, lesson=each.id, member=MemberId("ada"), project=HARBOUR)
+            )
+            stores.records.put(
+                Flag(
+                    id=f"{each.id}:bob", at=AT, lesson=each.id, member=MemberId("bob"), project=HARBOUR,
+                    reason="incorrect", note=each.insight,
+                )
+            )  # fmt: skip
+        stores.records.put(IdempotentAnswer(id="k", at=AT, digest="d", status=200, body=lesson.insight))
+        stores.documents.write(
+            HARBOUR, [document("a", lesson=lesson.id, body=lesson.insight), document("b", lesson=other.id)]
+        )
+        stores.documents.write(QUAY, [document("a", lesson=lesson.id, body=lesson.insight)])
+        erased = stores.store.purge([lesson.id])
+        assert (erased["team_records"], erased["documents"]) == (3, 2)
+        assert [each.id for each in stores.records.find(Flag)] == [f"{other.id}:bob"]
+        assert [each.id for each in stores.records.find(Confirmation)] == [f"{other.id}:ada"]
+        assert stores.records.find(Flag, {"lesson": lesson.id}) == []
+        assert stores.records.count(IdempotentAnswer) == 0
+        assert [(each.id, each.seq, each.body) for each in stores.documents.after(HARBOUR, 0)] == [
+            ("b", 2, '{"b":1}'), ("a", 3, ""),
+        ]  # fmt: skip
+        assert [(each.id, each.seq, each.body) for each in stores.documents.after(QUAY, 0)] == [("a", 2, "")]
+        assert stores.documents.last_seqs([HARBOUR, QUAY]) == {HARBOUR: 3, QUAY: 2}
+        assert "documents" not in stores.store.purge([lesson.id])
 
     def test_purging_inside_a_change_erases_the_words(self, stores: TeamStores) -> None:
         lesson = make_lesson(insight="Buoys are painted in vermilion.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -228,6 +229,20 @@ def test_a_purged_lesson_leaves_a_tombstone_without_its_words(server: Server) ->
     server.publish(lesson)
     assert server.feed("bob")[0].document.is_tombstone
     assert not any("capped" in row.body for row in server.documents.rows.values())
+
+
+def test_a_lesson_that_was_purged_beside_the_server_leaves_a_tombstone_too(server: Server) -> None:
+    """A store empties the document of a lesson that it purges, whoever asks it to."""
+    lesson = server.memory.remember(RETRIES)
+    server.publish(lesson)
+    for key, row in server.documents.rows.items():
+        server.documents.rows[key] = replace(row, body="")
+    (item,) = server.feed("bob")
+    assert item.document.is_tombstone
+    assert item.is_accepted
+    server.memory.purge(lesson.id)
+    assert server.send(BOB, document(RETRIES))[0].fate != "accepted"
+    assert server.in_state("active") == []
 
 
 @pytest.mark.parametrize(

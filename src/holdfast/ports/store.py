@@ -445,6 +445,7 @@ class Erasure(Protocol):
 
         The events that a version quotes lose their raw texts. Its rule and quotes are removed from the other events,
         checkpoints and deliveries of the sessions in which the lesson was seen.
+        What a server stores about it goes, too: members' words, answers that it keeps, and the words of documents.
         The record of the change, if there is one, is stored in the same transaction.
         """
 

@@ -93,7 +93,10 @@ class AuditLog(Protocol):
 
 
 class Documents(Protocol):
-    """Documents of shared lessons, with a feed of changes for each project (`publishing.remote`)."""
+    """Documents of shared lessons, with a feed of changes for each project (`publishing.remote`).
+
+    Purging a lesson (`ports.store.Erasure`) empties its documents' bodies, each at a new position, whoever purges it.
+    """
 
     def hold(self, project: ProjectId, ids: Sequence[str]) -> dict[str, StoredDocument]:
         """Return those of the documents that exist, by id; nobody else writes the project's until the transaction ends.

@@ -229,7 +229,7 @@ def feed(
 
 def item_for(row: StoredDocument, member: str, sees_proposals: bool) -> FeedItem | None:
     """Return the row's document as that member is to have it; None where it is not the member's to see yet."""
-    wordings = load_wordings(row.body)
+    wordings = load_wordings(row)
     if wordings.pending is not None and member and member in wordings.by:
         return FeedItem(seq=row.seq, document=wordings.pending, is_accepted=False, is_own=True)
     if wordings.standing is not None:
@@ -263,9 +263,11 @@ def results_json(merged: Sequence[Merged]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def load_wordings(body: str) -> Wordings:
-    """Return the content of a row."""
-    plain = loads(body)
+def load_wordings(row: StoredDocument) -> Wordings:
+    """Return the content of a row. One without a body is of a lesson that was purged: its tombstone stands."""
+    if not row.body:
+        return Wordings(standing=tombstone(LessonId(row.id), "convention"))
+    plain = loads(row.body)
     standing, pending = plain.get("standing"), plain.get("pending")
     return Wordings(
         standing=load_document(standing) if standing else None,
@@ -402,7 +404,7 @@ class _Work:
         missing = [id for id in ids if id not in self.rows]
         rows = self.documents.hold(self.project, missing) if missing else {}
         for row in rows.values():
-            wordings = load_wordings(row.body)
+            wordings = load_wordings(row)
             self.rows[row.id], self.wordings[row.id] = row, wordings
             self.lesson_of[row.id] = row.lesson
             if row.lesson:

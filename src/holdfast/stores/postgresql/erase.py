@@ -17,7 +17,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores._shared.purging import RAW, Plain, Purging
 from holdfast.stores._shared.rows import DAMAGED, document, micros, record_of
-from holdfast.stores.postgresql import derived, states, turns
+from holdfast.stores.postgresql import derived, states, team, turns
 from holdfast.stores.postgresql.eventlog import TABLES
 from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.tenant import Sql
@@ -54,6 +54,7 @@ def purge(sql: Sql, ids: Sequence[str]) -> dict[str, int]:
     aside = "DELETE FROM set_aside WHERE org = %s AND source = 'lessons' AND columns::json ->> 'id' = ANY(%s::text[])"
     erased["set_aside"] = sql.execute(aside, (sql.org, wanted)).rowcount
     erased["state"] += sum(states.forget_lesson(sql, id_) for id_ in wanted)
+    erased |= team.purge(sql, wanted)
     return {table: count for table, count in erased.items() if count}
 
 

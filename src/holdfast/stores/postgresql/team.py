@@ -149,7 +149,7 @@ class PostgresDocuments:
 
     def hold(self, project: ProjectId, ids: Sequence[str]) -> dict[str, StoredDocument]:
         def work(sql: Sql) -> list[StoredDocument]:
-            lock(sql, "feed", project)
+            lock(sql, "feed", key(project))
             return _find(sql, project, "id", ids)
 
         return {document.id: document for document in self._tenant.write(work)}
@@ -191,6 +191,27 @@ class PostgresDocuments:
                 sql.execute("DELETE FROM documents WHERE org = %s AND project = %s", (sql.org, key(project))).rowcount
             )
         )
+
+
+def purge(sql: Sql, lessons: Sequence[str]) -> dict[str, int]:
+    """Erase what a server stores about the lessons, whose ids are keys; return the number of rows by table."""
+    records = sql.execute("DELETE FROM team_records WHERE org = %s AND kind = 'idempotent_answer'", (sql.org,)).rowcount
+    for kind in ("confirmation", "flag"):
+        said = "SELECT id FROM team_keys WHERE org = %s AND kind = %s AND field = 'lesson' AND value = ANY(%s::text[])"
+        rows = sql.execute(said, (sql.org, kind, list(lessons))).fetchall()
+        records += _remove(sql, kind, [id_ for (id_,) in rows])
+    named = (
+        "SELECT project, id FROM documents WHERE org = %s AND lesson = ANY(%s::text[]) AND body <> ''"
+        " ORDER BY project, id"
+    )
+    documents = sql.execute(named, (sql.org, list(lessons))).fetchall()
+    for project, id_ in documents:
+        lock(sql, "feed", key(project))
+        sql.execute(
+            "UPDATE documents SET body = '', seq = %s WHERE org = %s AND project = %s AND id = %s",
+            (_count_up(sql, key(_feed(project)), 1), sql.org, project, id_),
+        )
+    return {"team_records": records, "documents": len(documents)}
 
 
 def _number(sql: Sql, statement: str, args: Sequence[Any]) -> int:
@@ -269,11 +290,11 @@ def _last(sql: Sql) -> AuditEntry | None:
 
 def _feed(project: str) -> str:
     """Return the name of the counter of a project's documents."""
-    return f"feed {clean(project)}"
+    return f"feed {key(project)}"
 
 
 def _write_documents(sql: Sql, project: str, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
-    lock(sql, "feed", project)
+    lock(sql, "feed", key(project))
     last = _count_up(sql, key(_feed(project)), len(documents))
     rows = []
     for seq, document in enumerate(documents, start=last - len(documents) + 1):

@@ -59,10 +59,30 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
         for table in _BY_ID:
             count(table, sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (id_,)))
         erased["state"] = erased.get("state", 0) + forget_lesson(sql, id_)
+    erased |= _purge_served(sql, ids)
     if erased.get("lessons"):
         # Deleted text, even of versions closed long ago, stays in the index's segments until they are merged.
         sql.execute("INSERT INTO lesson_text (lesson_text) VALUES ('optimize')")
     return {table: rows for table, rows in erased.items() if rows}
+
+
+def _purge_served(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Erase what a server of this file stores about the lessons: see `ports.team.Documents`."""
+    records = sql.execute("DELETE FROM team_records WHERE kind = 'idempotent_answer'").rowcount
+    documents = 0
+    for id_ in dict.fromkeys(map(clean, ids)):
+        said = "SELECT id FROM team_keys WHERE kind = ? AND field = 'lesson' AND value = ?"
+        for kind in ("confirmation", "flag"):
+            for (record,) in sql.execute(said, (kind, id_)).fetchall():
+                sql.execute("DELETE FROM team_keys WHERE kind = ? AND id = ?", (kind, record))
+                records += sql.execute("DELETE FROM team_records WHERE kind = ? AND id = ?", (kind, record)).rowcount
+        rows = sql.execute("SELECT project, id FROM documents WHERE lesson = ? AND body <> ''", (id_,)).fetchall()
+        for project, document_id in rows:
+            feed = "UPDATE team_counters SET value = value + 1 WHERE name = ? RETURNING value"
+            (seq,) = sql.execute(feed, (f"feed {project}",)).fetchone()
+            emptied = "UPDATE documents SET body = '', seq = ? WHERE project = ? AND id = ?"
+            documents += sql.execute(emptied, (seq, project, document_id)).rowcount
+    return {"team_records": records, "documents": documents}
 
 
 def _versions(sql: sqlite3.Connection, ids: Sequence[str]) -> Iterator[Lesson]:
