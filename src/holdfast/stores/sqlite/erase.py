@@ -71,9 +71,9 @@ def _purge_served(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]
     records = sql.execute("DELETE FROM team_records WHERE kind = 'idempotent_answer'").rowcount
     documents = 0
     for id_ in dict.fromkeys(map(clean, ids)):
-        said = "SELECT id FROM team_keys WHERE kind = ? AND field = 'lesson' AND value = ?"
+        judged = "SELECT id FROM team_keys WHERE kind = ? AND field = 'lesson' AND value = ?"
         for kind in ("confirmation", "flag"):
-            for (record,) in sql.execute(said, (kind, id_)).fetchall():
+            for (record,) in sql.execute(judged, (kind, id_)).fetchall():
                 sql.execute("DELETE FROM team_keys WHERE kind = ? AND id = ?", (kind, record))
                 records += sql.execute("DELETE FROM team_records WHERE kind = ? AND id = ?", (kind, record)).rowcount
         rows = sql.execute("SELECT project, id FROM documents WHERE lesson = ? AND body <> ''", (id_,)).fetchall()
