@@ -197,8 +197,10 @@ def purge(sql: Sql, lessons: Sequence[str]) -> dict[str, int]:
     """Erase what a server stores about the lessons, whose ids are keys; return the number of rows by table."""
     records = sql.execute("DELETE FROM team_records WHERE org = %s AND kind = 'idempotent_answer'", (sql.org,)).rowcount
     for kind in ("confirmation", "flag"):
-        judged = "SELECT id FROM team_keys WHERE org = %s AND kind = %s AND field = 'lesson' AND value = ANY(%s::text[])"
-        rows = sql.execute(judged, (sql.org, kind, list(lessons))).fetchall()
+        rows = sql.execute(
+            "SELECT id FROM team_keys WHERE org = %s AND kind = %s AND field = 'lesson' AND value = ANY(%s::text[])",
+            (sql.org, kind, list(lessons)),
+        ).fetchall()
         records += _remove(sql, kind, [id_ for (id_,) in rows])
     named = (
         "SELECT project, id FROM documents WHERE org = %s AND lesson = ANY(%s::text[]) AND body <> ''"
