@@ -93,7 +93,10 @@ def test_a_copy_replaces_all_of_an_organisation_and_nothing_of_another(
     other.put([stays], {})
     other.append_events([make_event()])
     store.write_copy(str(tmp_path / "copy.db"))
+    known = other.content()
+    assert known == PostgresStore(other.tenant.database, other.tenant.org).content() != store.content()
     other.take_copy(str(tmp_path / "copy.db"))
+    assert other.content() != known, "what a process keeps of the lessons before is not used again"
     assert content(other) == before == content(store)
     assert_found(other, other.get([id_])[0], True)
     with pytest.raises(LessonNotFoundError):

@@ -171,11 +171,10 @@ def _sequence(lite: sqlite3.Connection, table: str) -> int:
 
 
 def _take_events(sql: Sql, lite: sqlite3.Connection) -> None:
-    eventlog.lock_counter(sql, "events")
+    eventlog.add_to_counter(sql, "events", _sequence(lite, "events"))  # the counters were erased with the rest
     rows = lite.execute("SELECT position, session, key, project, doc FROM events ORDER BY position")
     while some := rows.fetchmany(READ_AT_ONCE):
         eventlog.insert_rows(sql, [_event_row(*row) for row in some])
-    eventlog.set_counter(sql, "events", _sequence(lite, "events"))
 
 
 def _event_row(position: int, session: str, name: str, project: str, doc: str) -> tuple[Any, ...]:
@@ -197,8 +196,7 @@ def _take_versions(sql: Sql, lite: sqlite3.Connection) -> None:
     erased = _sequence(lite, "lessons") - sum(owners.values())
     owners[""] = owners.get("", 0) + max(0, erased)
     for owner, count in sorted(owners.items()):
-        eventlog.lock_counter(sql, VERSIONS, owner)
-        eventlog.set_counter(sql, VERSIONS, count, owner)
+        eventlog.add_to_counter(sql, VERSIONS, count, owner)
 
 
 def _take_version(sql: Sql, lite: sqlite3.Connection, old_row: int, row: int, version: dict[str, Any]) -> None:

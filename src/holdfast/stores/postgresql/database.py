@@ -33,6 +33,8 @@ class Database:
         """The class of the cursors of new connections; a test may look at each statement by it."""
         self.cache = Cache()
         """What is known of its organisations, each value under the organisation's number."""
+        self.copies_taken: dict[int, int] = {}
+        """How often this process replaced the memory of an organisation by a copy."""
         self._upgrade = upgrade
         self._pool: ConnectionPool[psycopg.Connection[Row]] | None = None
         self._lock = threading.Lock()
@@ -71,6 +73,11 @@ class Database:
                 return schema.look(connection, self.where)
             except psycopg.Error as exc:
                 raise translate(exc, self.where) from None
+
+    def note_copy(self, org: int) -> None:
+        """Note that the memory of the organisation was replaced; what was kept of it is not to be used again."""
+        with self._lock:
+            self.copies_taken[org] = self.copies_taken.get(org, 0) + 1
 
     def renew(self) -> None:
         """Replace the idle connections that were lost: after a restart of the server all of them are."""

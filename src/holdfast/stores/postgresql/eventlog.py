@@ -29,20 +29,17 @@ _NEWEST: dict[type, str] = {Change: "position DESC", Checkpoint: "position DESC"
 """Types whose newest record is the one received last: the clock may have been set back between two."""
 
 
-def lock_counter(sql: Sql, name: str, owner: str = "") -> int:
-    """Return the counter's value, 0 for a new one, and lock it until the transaction ends."""
-    values = (sql.org, name, key(owner))
-    sql.execute("INSERT INTO counters (org, name, owner, last) VALUES (%s, %s, %s, 0) ON CONFLICT DO NOTHING", values)
-    locking = "SELECT last FROM counters WHERE org = %s AND name = %s AND owner = %s FOR UPDATE"
-    row = sql.execute(locking, values).fetchone()
-    return int(row[0]) if row else 0
+def add_to_counter(sql: Sql, name: str, count: int, owner: str = "") -> int:
+    """Add to the counter, which begins at 0, and return its value; others that add to it wait for this transaction.
 
-
-def set_counter(sql: Sql, name: str, last: int, owner: str = "") -> None:
-    """Write the counter's value."""
-    sql.execute(
-        "UPDATE counters SET last = %s WHERE org = %s AND name = %s AND owner = %s", (last, sql.org, name, key(owner))
-    )
+    A count of 0 reads the value and makes others wait.
+    """
+    row = sql.execute(
+        "INSERT INTO counters AS c (org, name, owner, last) VALUES (%s, %s, %s, %s)"
+        " ON CONFLICT (org, name, owner) DO UPDATE SET last = c.last + excluded.last RETURNING last",
+        (sql.org, name, key(owner), count),
+    ).fetchone()
+    return int(row[0]) if row else count
 
 
 def read_counters(sql: Sql, name: str) -> int:
@@ -61,7 +58,7 @@ def append(sql: Sql, events: Sequence[Event]) -> int:
     rows = {(key(event.session), key(event.key)): (event, doc) for event, doc in reversed([*map(document, events)])}
     if not rows:
         return 0
-    last = lock_counter(sql, "events")
+    last = add_to_counter(sql, "events", 0)
     known = sql.execute(
         "SELECT e.session, e.key FROM unnest(%s::text[], %s::text[]) q(session, key)"
         " JOIN events e ON e.org = %s AND e.session = q.session AND e.key = q.key",
@@ -75,7 +72,7 @@ def append(sql: Sql, events: Sequence[Event]) -> int:
     ]
     insert_rows(sql, new)
     if new:
-        set_counter(sql, "events", last + len(new))
+        add_to_counter(sql, "events", len(new))
     return len(new)
 
 

@@ -20,7 +20,7 @@ from holdfast.ports.store import Extent, LessonFilter
 from holdfast.stores._shared.derived import SEARCHABLE
 from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, read_rows, record_of
 from holdfast.stores.postgresql import derived
-from holdfast.stores.postgresql.eventlog import lock_counter, read_counters, row_numbers, set_counter
+from holdfast.stores.postgresql.eventlog import add_to_counter, read_counters, row_numbers
 from holdfast.stores.postgresql.rows import but, key, keys
 from holdfast.stores.postgresql.states import lock
 from holdfast.stores.postgresql.tenant import Sql
@@ -310,4 +310,4 @@ def _count_versions(sql: Sql, lessons: Sequence[Lesson]) -> None:
     """Add the versions to their owners' counters; last, because others wait for these rows."""
     owners = [key(lesson.scope.owner) for lesson in lessons]
     for owner in sorted(set(owners)):
-        set_counter(sql, VERSIONS, lock_counter(sql, VERSIONS, owner) + owners.count(owner), owner)
+        add_to_counter(sql, VERSIONS, owners.count(owner), owner)

@@ -70,7 +70,7 @@ class PostgresStore:
         return self.tenant.changing()
 
     def content(self) -> Hashable:
-        return self._database, self.tenant.org
+        return self._database, self.tenant.org, self._database.copies_taken.get(self.tenant.org, 0)
 
     def append_events(self, events: Sequence[Event]) -> int:
         return self.tenant.write(lambda sql: eventlog.append(sql, events))
@@ -222,4 +222,5 @@ class PostgresStore:
 
     def take_copy(self, path: str) -> None:
         copies.take_copy(self.tenant, path)
+        self._database.note_copy(self.tenant.org)
         self._left_out = LeftOut()
