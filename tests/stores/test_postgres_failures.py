@@ -231,6 +231,18 @@ def test_no_free_connection_is_reported_after_the_time_to_wait(database: Databas
     assert "pool=" in failed.hint
 
 
+def test_two_views_of_one_organisation_share_a_threads_transaction(database: Database, organisation: int) -> None:
+    """Else a server whose threads all change something would wait for connections that they hold themselves."""
+    with make({"url": database.store_url(organisation, pool=1), "timeout_s": "1"}) as store:
+        view = PostgresStore(store.tenant.database, organisation)
+        with store.changing():
+            store.set_state(PLACE, "a", "1")
+            assert view.get_state(PLACE, "a") == "1"
+            with view.changing():
+                view.set_state(PLACE, "a", "2")
+        assert store.get_state(PLACE, "a") == "2"
+
+
 def test_a_lock_that_somebody_holds_is_reported_after_the_time_to_wait(database: Database, organisation: int) -> None:
     url = database.store_url(organisation)
     with make({"url": url}) as holder, make({"url": url, "timeout_s": "0.2"}) as store, holder.changing():

@@ -126,6 +126,19 @@ def test_a_superusers_url_is_enough_and_still_bound_by_the_policy(clusters: Clus
     bare.stop()
 
 
+def test_one_role_without_privileges_may_own_and_serve_a_database_that_was_prepared(cluster: Any) -> None:
+    """As docs/howto/postgresql.md says, by the short way."""
+    cluster.execute(f"CREATE DATABASE prepared OWNER {APPLICATION}")
+    with make({"url": cluster.url("prepared", APPLICATION)}) as store:
+        user = store.tenant.read(lambda sql: sql.execute("SELECT current_user, count(*) FROM lessons").fetchone())
+        assert user == (APP_ROLE, 0)
+    with cluster.connect("prepared", APPLICATION) as sql:
+        sql.execute("INSERT INTO migrations (number, name, needs) VALUES (0, 'it is the owner', 0)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            sql.execute("INSERT INTO counters VALUES (1, 'x', '', 1)")
+    cluster.drop_database("prepared")
+
+
 def test_a_role_that_may_not_create_is_told_to_name_one_that_may(cluster: Any) -> None:
     database = cluster.create_database("owned")
     with pytest.raises(StoreReadOnlyError) as raised:

@@ -38,6 +38,7 @@ class Database:
         self._upgrade = upgrade
         self._pool: ConnectionPool[psycopg.Connection[Row]] | None = None
         self._lock = threading.Lock()
+        self._threads: dict[int, threading.local] = {}
 
     def open(self) -> None:
         """Connect, bring the schema up to date, and open the pool. Raises StoreError."""
@@ -73,6 +74,11 @@ class Database:
                 return schema.look(connection, self.where)
             except psycopg.Error as exc:
                 raise translate(exc, self.where) from None
+
+    def threads_of(self, org: int) -> threading.local:
+        """Return where the threads keep their open transactions of the organisation, whichever view they use."""
+        with self._lock:
+            return self._threads.setdefault(org, threading.local())
 
     def note_copy(self, org: int) -> None:
         """Note that the memory of the organisation was replaced; what was kept of it is not to be used again."""

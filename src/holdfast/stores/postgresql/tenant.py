@@ -10,7 +10,6 @@ of a deadlock. After a commit was sent nothing is repeated.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
@@ -58,14 +57,18 @@ class Sql:
 
 
 class Tenant:
-    """One organisation on a database. Safe to share between threads, each of which has transactions of its own."""
+    """One organisation on a database. Safe to share between threads, each of which has transactions of its own.
+
+    All views of an organisation share a thread's transaction, so that none waits for a connection while another one of
+    the same thread holds one.
+    """
 
     def __init__(self, database: Database, org: int, places: Places | None = None) -> None:
         """`places` are the databases among which the organisation may have moved; None: it may not have."""
         self.database = database
         self.org = org
         self.places = places
-        self._thread = threading.local()
+        self._thread = database.threads_of(org)
 
     def read(self, work: Callable[[Sql], V]) -> V:
         """Return what `work` reads; all its statements see one instant. It may be called twice."""
