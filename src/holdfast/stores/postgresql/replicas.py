@@ -76,7 +76,7 @@ class ReadingTenant(Tenant):
 
     def read(self, work: Callable[[Sql], V]) -> V:
         """Return what `work` reads; see `Tenant.read`."""
-        if not self._reads_primary:
+        if not (self._reads_primary or self._is_changing):
             try:
                 return self._replica.read(work)
             except StoreLockedError:  # replaying a change cancelled the read
