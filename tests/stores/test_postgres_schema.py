@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -162,7 +163,7 @@ def test_a_missing_extension_is_named_with_its_package(cluster: Any, monkeypatch
     with pytest.raises(StoreError) as raised:
         make({"url": database.store_url()}).__enter__()
     assert "pgvector" in str(raised.value)
-    assert "apt install postgresql-18-pgvector" in raised.value.hint
+    assert re.search(r"apt install postgresql-\d\d-pgvector", raised.value.hint)
     cluster.drop_database("bare")
 
 
@@ -171,7 +172,7 @@ def test_old_servers_and_extensions_are_named(sql: psycopg.Connection[Any], monk
     monkeypatch.setattr(schema, "OLDEST_VECTOR", (99, 0))
     assert "pgvector" in schema.missing(sql)
     monkeypatch.setattr(schema, "OLDEST_SERVER", 990_000)
-    assert "PostgreSQL 18 is too old" in schema.missing(sql)
+    assert re.search(r"PostgreSQL \d\d is too old", schema.missing(sql))
 
 
 def test_two_processes_may_migrate_at_once(cluster: Any) -> None:
