@@ -8,8 +8,8 @@
 --   2. create the tables without partitions of ours, because each shard would have them all:
 --        HOLDFAST_STORE='postgresql://…/holdfast?partitions=0' holdfast serve check
 --   3. psql -v ON_ERROR_STOP=1 -f citus.sql
---   4. SET citus.propagate_set_commands = 'local' for the program's role: the settings of a transaction
---      (`holdfast.org`, `role`) have to reach the workers, where the row-level policies are checked.
+--   4. ALTER ROLE <role of the servers> SET citus.propagate_set_commands = 'local';
+--      what a transaction sets (`holdfast.org`, its role) has to reach the workers, which check the row-level policies.
 --   5. start the servers with the same URL.
 
 SELECT create_reference_table('migrations');

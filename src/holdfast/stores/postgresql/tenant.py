@@ -32,7 +32,7 @@ Row = tuple[Any, ...]
 
 READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-HNSW = "set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+HNSW = "SET LOCAL hnsw.ef_search = 100; SET LOCAL hnsw.iterative_scan = 'relaxed_order'"
 """How many vectors a search by HNSW keeps in view, and that it goes on until enough lessons may be seen. It is set with
 the organisation, because a statement of its own costs more than many settings."""
 
@@ -227,10 +227,11 @@ class Tenant:
         return str(row[0]) if row else ""
 
     def _settings(self) -> str:
+        """Return statements that say whose transaction it is. An extension that distributes tables passes them on."""
         lock_ms = int(self.database.address.timeout_s * 1_000)
         return (
-            f"SELECT set_config('role', '{APP_ROLE}', true), set_config('holdfast.org', '{self.org:d}', true),"
-            f" set_config('lock_timeout', '{lock_ms}', true), {HNSW}"
+            f"SET LOCAL ROLE {APP_ROLE}; SET LOCAL holdfast.org = '{self.org:d}';"
+            f" SET LOCAL lock_timeout = {lock_ms}; {HNSW}"
         )
 
     def _commit(self, connection: psycopg.Connection[Row], begin: str) -> None:
