@@ -184,6 +184,17 @@ def test_of_two_rules_stated_at_the_same_time_both_stay_and_contradict_each_othe
     assert {link.kind for lesson in lessons for link in lesson.links} == {"contradicts"}
 
 
+def test_accepting_a_rule_that_was_stated_beside_an_accepted_one_keeps_both(server: Server) -> None:
+    server.send(REVIEWER, document(RETRIES))
+    server.send(REVIEWER, edit(document(RETRIES), insight="Retries are capped at 5"))
+    server.send(BOB, edit(document(RETRIES), insight="Retries are capped at 7"))
+    assert server.words("ann") == ["Retries are capped at 5"]
+    server.accept(server.in_state("candidate")[0])
+    both = ["Retries are capped at 5", "Retries are capped at 7"]
+    assert sorted(lesson.insight for lesson in server.in_state("active")) == both
+    assert sorted(server.words("ann")) == both
+
+
 def test_two_documents_with_one_rule_share_a_lesson_until_one_of_them_says_something_else(server: Server) -> None:
     first = document(RETRIES)
     second = Document(id=shared_id("another"), values=first.values, stamps=first.stamps)

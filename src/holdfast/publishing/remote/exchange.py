@@ -71,7 +71,7 @@ class ExchangeReport:
     proposed: int = 0
     """Those of them that wait for a reviewer."""
     refused: tuple[tuple[str, str], ...] = ()
-    """Documents that the server refused, each with the reason."""
+    """Documents that the server refused in this run, each with the reason. They are sent again once they change."""
     shared: int = 0
     waiting: int = 0
     """Changes of others that wait for this machine's user."""
@@ -125,7 +125,7 @@ def exchange(
     if not dry:
         run.note_end()
     return replace(
-        report, received=run.received, sent=run.sent, proposed=run.proposed, refused=tuple(table.refused),
+        report, received=run.received, sent=run.sent, proposed=run.proposed, refused=tuple(run.refused.items()),
         problems=(*run.problems, *report.problems),
     )  # fmt: skip
 
@@ -150,6 +150,7 @@ class _Exchange:
         self.sent = 0
         self.proposed = 0
         self.problems: list[FileProblem] = []
+        self.refused: dict[str, str] = {}
 
     def take_rules_of_organisation(self, dry: bool) -> ExchangeReport:
         """Bring the rules of the organisation into this project; they are only read here."""
@@ -194,6 +195,7 @@ class _Exchange:
         results = _results(answer, [item.document.id for item in some])
         refusals = {id: result["reason"] for id, result in results.items() if result["status"] == "refused"}
         table.note_sent(some, refusals)
+        self.refused |= refusals
         self.sent += len(some) - len(refusals)
         self.proposed += sum(result["status"] == "proposed" for result in results.values())
         self.progress("sent", self.sent, self.sent)

@@ -152,10 +152,10 @@ def exchange_sealed(
             how = Syncing(
                 channel=run.channel(audience), accept=True, share_new=True, dry=dry, audience=audience
             )  # fmt: skip
-            run.changed += len(sync(services, location, run.table(audience), how).steps)
+            sync(services, location, run.table(audience), how)
         if dry or not run.push():
             break
-    return run.changed
+    return len(run.changed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,8 @@ class _Sealed:
         self.peer = peer
         self.seal = seal
         self.progress = progress
-        self.changed = 0
+        self.changed: set[str] = set()
+        """Documents that came in or went out."""
         self._tables: dict[tuple[ProjectId, Audience], DocumentTable] = {}
 
     def channel(self, audience: Audience) -> str:
@@ -246,6 +247,7 @@ class _Sealed:
             if result["status"] in ("stored", "unchanged")
         ]  # fmt: skip
         table.note_sent([item for item, _ in stored], {})
+        self.changed |= {item.document.id for item, _ in stored}
         table.note_seqs({item.document.id: number_in(result, "seq") for item, result in stored})
         refused = next((result for result in results if result["status"] == "refused"), None)
         if refused is not None:
@@ -266,7 +268,8 @@ class _Sealed:
             if each is None:
                 continue
             table = self.table(each.audience, each.project)
-            self.changed += table.take([(each.document, True)])
+            if table.take([(each.document, True)]):
+                self.changed.add(each.document.id)
             table.note_seqs({each.document.id: seq})
 
     def _open(self, row: Mapping[str, Any]) -> _Opened | None:

@@ -509,6 +509,7 @@ class _Work:
             standing = wordings.standing or full
             taken_back = edit(full, **{**standing.values, "rivals": []})
             self._keep(id, replace(wordings, standing=taken_back, pending=None, by=(), proposal=LessonId("")))
+        self._free(id)
 
     def _document_for(self, lesson: Lesson) -> str:
         """Return the document that a lesson without one belongs to: its predecessor's, its rule's, or a new one."""
@@ -541,6 +542,7 @@ class _Work:
         shared = {local: document for local, document in self._shared().items() if document != id}
         values = values_of(lesson, shared, base.values["provenance"] if base else None)
         if base is not None:
+            values["rivals"] = base.values["rivals"]
             unseen = [link for link in base.values["links"] if not self.lesson_of.get(link["target"])]
             values["links"] = [*values["links"], *(link for link in unseen if link not in values["links"])]
             if sorted(map(dumps, values["links"])) == sorted(map(dumps, base.values["links"])):

@@ -98,11 +98,6 @@ class DocumentTable:
         """The documents that the server vouches for."""
         return frozenset(LessonId(row.id) for row in self._rows.values() if row.is_accepted)
 
-    @property
-    def refused(self) -> list[tuple[str, str]]:
-        """Documents that the server refused as they are now, each with the reason."""
-        return [(row.id, row.reason) for row in self._rows.values() if row.refused == row.digest]
-
     def take(self, documents: Sequence[tuple[Document, bool]]) -> int:
         """Join documents of the server into the table, each with whether it is accepted; return how many differed."""
         texts = self._texts(path for document, _ in documents if (path := self._paths.get(document.id)))

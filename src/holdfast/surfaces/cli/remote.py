@@ -289,7 +289,7 @@ def tell_exchange(report: ExchangeReport, dry: bool) -> None:
         note(f"error: {problem.path[-8:]}: {problem.reason}; skipped")
     if report.waiting:
         note(f"{counted(report.waiting, 'change')} of others wait for you: holdfast sync --accept")
-    if report.count("added") and not dry:
+    if not dry and any(step.verb == "added" and step.reason for step in report.steps):
         note("lessons that the team has not accepted yet wait in your inbox: holdfast review")
 
 
