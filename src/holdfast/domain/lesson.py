@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.project import ORGANISATION
 from holdfast.domain.vocabulary import (
     STATES,
     TRANSITIONS,
@@ -72,8 +73,8 @@ class Scope:
 
     @property
     def owner(self) -> str:
-        """The project that sees the lesson; empty for the user's own lessons, which every project sees."""
-        return "" if self.level == "user" else self.project
+        """The project that sees the lesson; empty for what every project sees: the user's own, an organisation's."""
+        return ProjectId("") if self.level == "user" or self.project == ORGANISATION else self.project
 
     def __post_init__(self) -> None:
         """Require a project unless the level is `user`; raise InvalidValueError otherwise."""

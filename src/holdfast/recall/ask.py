@@ -527,7 +527,7 @@ def _linked_by(services: Services, query: Query, good: Sequence[RetrievedLesson]
 def is_visible(lesson: Lesson, query: Query) -> bool:
     """Return whether the query allows a lesson that no retriever found."""
     scope, ends = lesson.scope, lesson.validity.valid_to
-    mine = query.all_projects or scope.level == "user" or scope.project == query.project
+    mine = query.all_projects or scope.owner in ("", query.project)
     holds = query.at is None or ends is None or ends > query.at
     here = not scope.branch or query.staged is None or scope.project != query.project or lesson.id in query.staged
     return mine and holds and here and lesson.state in query.states and lesson.kind in (query.kinds or (lesson.kind,))

@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from hashlib import sha256
 from typing import TypeVar
 
-from holdfast.domain.project import Project
+from holdfast.domain.project import ORGANISATION, Project
 from holdfast.domain.statefamilies import CLAIM, CLONE, DECLARED, INODE, PLACE, REMOTE, ROOT_COMMIT, StateFamily
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import ProjectUnknownError
@@ -410,8 +410,8 @@ class Claims:
 
 
 def is_reserved(declared: str) -> bool:
-    """Return whether the id looks like a derived one, which no file may declare."""
-    return declared.lower().startswith(RESERVED)
+    """Return whether the id looks like a derived one, or is an organisation's: no file may declare it."""
+    return declared.lower().startswith(RESERVED) or declared.strip().lower() == ORGANISATION
 
 
 def _completed(owner: Repository, here: Repository) -> Repository:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.domain.team import IdempotentAnswer
 
-from .world import SHOP, World
+from .world import SECRET, SHOP, World
 
 LESSONS = f"/projects/{SHOP}/lessons"
 
@@ -158,3 +158,18 @@ def test_conflicts_are_listed_and_settled(world: World) -> None:
     settled = world.call("POST", f"/projects/{SHOP}/conflicts", json={"keep": second["id"]})
     assert (settled.status_code, settled.json()["state"]) == (200, "active")
     assert world.call("GET", f"{LESSONS}/{first['id']}").json()["state"] == "superseded"
+
+
+def test_a_rule_of_the_organisation_reaches_every_project_and_is_reviewed_once(world: World) -> None:
+    rule = world.lesson("Never log a customer's name", project="organisation", pinned=True)
+    for project in (SHOP, SECRET):
+        listed = world.call("GET", f"/projects/{project}/lessons", role="reader").json()["items"]
+        assert [lesson["id"] for lesson in listed] == [rule["id"]]
+        answer = world.call(
+            "POST", f"/projects/{project}/recall", role="reader", json={"text": "log a customer's name"}
+        )
+        assert [item["lesson"]["id"] for item in answer.json()["items"]] == [rule["id"]]
+        told = world.call("POST", f"/projects/{project}/brief", role="reader").json()["briefings"][0]
+        assert "customer" in told["text"]
+        assert world.call("GET", f"/projects/{project}/documents", role="reader").json()["documents"] == []
+    assert len(world.call("GET", "/projects/organisation/documents", role="reader").json()["documents"]) == 1

@@ -30,9 +30,11 @@ class QueueQuery(Paged):
 def list_review(call: OpCall) -> OpAnswer:
     """Return what waits for a reviewer, the most promising first, and what is in doubt."""
     limit = call.asks(QueueQuery).limit
-    waiting = call.memory.inbox()
+    waiting = [lesson for lesson in call.memory.inbox() if lesson.scope.project == call.project.id]
     in_doubt: list[dict[str, Any]] = []
     for finding in call.memory.audit():
+        if finding.lesson.scope.project != call.project.id:
+            continue  # the organisation's rules are reviewed in the organisation's own project
         reasons = [(name, words) for name, words in finding.reasons if name not in NOT_OF_A_PROJECT]
         if reasons and len(in_doubt) < limit:
             words = "; ".join(text for _, text in reasons)
