@@ -91,6 +91,7 @@ docs: $(DEV) ## Regenerate the generated pages
 	$(BIN)/python scripts/render_cli_docs.py
 	$(BIN)/python scripts/render_hosts_docs.py
 	$(BIN)/python scripts/render_mcp_offers.py
+	$(BIN)/python scripts/render_rest_docs.py
 	$(BIN)/python scripts/render_map.py
 	$(BIN)/python scripts/render_host_marks.py
 

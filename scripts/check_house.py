@@ -67,6 +67,7 @@ HOST_NAMES = {
     "src/holdfast/testing/builders.py": "the host of a made-up event",
     "src/holdfast/text/purposes.py": "a tool for migrations of the same name",
     "scripts/render_hosts_docs.py": "prose of a page about hosts",
+    "scripts/render_rest_docs.py": "a cursor is where a page of a list ended",
     "scripts/render_screens.py": "the screens show one host's hooks",
     "scripts/check_house.py": "the exceptions of this rule",
 }

@@ -169,7 +169,7 @@ def test_a_rule_of_the_organisation_reaches_every_project_and_is_reviewed_once(w
             "POST", f"/projects/{project}/recall", role="reader", json={"text": "log a customer's name"}
         )
         assert [item["lesson"]["id"] for item in answer.json()["items"]] == [rule["id"]]
-        told = world.call("POST", f"/projects/{project}/brief", role="reader").json()["briefings"][0]
-        assert "customer" in told["text"]
+        start = world.call("POST", f"/projects/{project}/brief", role="reader").json()["briefings"][0]
+        assert "customer" in start["text"]
         assert world.call("GET", f"/projects/{project}/documents", role="reader").json()["documents"] == []
     assert len(world.call("GET", "/projects/organisation/documents", role="reader").json()["documents"]) == 1

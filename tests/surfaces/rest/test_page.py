@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,12 @@ def test_the_openapi_document_has_every_operation_with_its_statuses(world: World
         assert operation["operationId"] == op.name
         assert set(operation["responses"]) == {str(status) for status in op.statuses}
         assert ("security" in operation) == (op.verb is None)
+
+
+def test_the_reference_is_up_to_date() -> None:
+    """When this fails: python scripts/render_rest_docs.py"""
+    script = runpy.run_path(str(ROOT / "scripts" / "render_rest_docs.py"), run_name="render_rest_docs")
+    assert (ROOT / "docs" / "reference" / "rest.md").read_text(encoding="utf-8") == script["render"]()
 
 
 def test_the_table_is_read_without_a_web_server() -> None:

@@ -44,7 +44,7 @@ def app(
     """
     requests = requests or RequestServices(settings)
     openapi = make_openapi(OPERATIONS)
-    page, style = make_page(OPERATIONS, openapi)
+    page, style = make_page(openapi)
     key = cursor_key or sha256(f"cursors of {settings.home}".encode()).digest()
     described = Described(openapi=openapi, page=page, style=style)
     shared = Shared(backend=backend, settings=settings, requests=requests, cursors=Cursors(key), described=described)

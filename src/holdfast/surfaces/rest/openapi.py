@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from holdfast._version import __version__
+from holdfast.surfaces.rest.operations import SUBJECT_OF
 from holdfast.surfaces.rest.problems import KINDS, ProblemView
 from holdfast.surfaces.rest.table import PREFIX, Op
 
@@ -87,7 +88,7 @@ def _operation(op: Op, schemas: dict[Key, dict[str, Any]]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": op.name,
         "summary": op.summary,
-        "tags": [op.subject],
+        "tags": [SUBJECT_OF[op.name]],
         "parameters": [*_path_parameters(op), *_query_parameters(op, schemas), *_header_parameters(op)],
         "responses": _responses(op, schemas),
         "x-role": op.role or "",

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, select_autoescape
 
 from holdfast._version import __version__
+from holdfast.surfaces.rest.operations import SUBJECTS
 from holdfast.surfaces.rest.problems import KINDS
 from holdfast.surfaces.rest.table import PREFIX, Op
 
 HERE = "holdfast.surfaces.rest"
 
 
-def make_page(table: Sequence[Op], openapi: Mapping[str, Any]) -> tuple[str, str]:
+def make_page(openapi: Mapping[str, Any]) -> tuple[str, str]:
     """Return the page and its style sheet."""
     folder = files(HERE) / "templates"
     environment = Environment(
         autoescape=select_autoescape(default=True), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((folder / "page.html").read_text("utf-8"))
-    page = template.render(version=__version__, subjects=by_subject(table), problems=KINDS, about=openapi["info"])
+    page = template.render(version=__version__, subjects=by_subject(), problems=KINDS, about=openapi["info"])
     return page, (folder / "page.css").read_text("utf-8")
 
 
-def by_subject(table: Sequence[Op]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the operations under their headings, in the order of the table."""
-    subjects: dict[str, list[dict[str, Any]]] = {}
-    for op in table:
-        subjects.setdefault(op.subject, []).append(_row(op))
-    return list(subjects.items())
+def by_subject() -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return what is told of each operation, under its heading."""
+    return [(subject, [_row(op) for op in operations]) for subject, operations in SUBJECTS.items()]
 
 
 def _row(op: Op) -> dict[str, Any]:

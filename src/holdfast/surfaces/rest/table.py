@@ -116,14 +116,6 @@ class Op:
         return self.method != "GET" if self.writes is None else self.writes
 
     @property
-    def subject(self) -> str:
-        """The heading under which it is listed."""
-        words = [part for part in self.path.split("/") if part and not part.startswith("{")]
-        if not words:
-            return "server"
-        return words[1] if words[0] == "projects" and len(words) > 1 else words[0]
-
-    @property
     def statuses(self) -> tuple[int, ...]:
         """Every status that it can answer with, in order; its own status of success is the first."""
         shared = {400, 405, 408, 413, 415, 429, 500, 503}

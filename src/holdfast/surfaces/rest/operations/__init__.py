@@ -15,14 +15,17 @@ from holdfast.surfaces.rest.operations import (
 )
 from holdfast.surfaces.rest.table import Op
 
-OPERATIONS: tuple[Op, ...] = (
-    *server.OPERATIONS,
-    *questions.OPERATIONS,
-    *lessons.OPERATIONS,
-    *judging.OPERATIONS,
-    *sessions.OPERATIONS,
-    *syncing.OPERATIONS,
-    *projects.OPERATIONS,
-    *organisations.OPERATIONS,
-    *accounts.OPERATIONS,
-)
+SUBJECTS: dict[str, tuple[Op, ...]] = {
+    "Server": server.OPERATIONS,
+    "Questions": questions.OPERATIONS,
+    "Lessons": lessons.OPERATIONS,
+    "Review": judging.OPERATIONS,
+    "Sessions": sessions.OPERATIONS,
+    "Sync": syncing.OPERATIONS,
+    "Projects": projects.OPERATIONS,
+    "Organisation": organisations.OPERATIONS,
+    "Accounts": accounts.OPERATIONS,
+}
+"""Headings, in the order in which they are read, with their operations."""
+OPERATIONS: tuple[Op, ...] = tuple(op for ops in SUBJECTS.values() for op in ops)
+SUBJECT_OF = {op.name: subject for subject, ops in SUBJECTS.items() for op in ops}
