@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import Request, urlopen
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -69,7 +71,10 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="holdfast-conformance-") as scratch, serving(scratch) as (setting, url):
         results: Results = {revision: run_suite(setting, url, revision) for revision in REVISIONS}
-        findings = [*judge(results), *inspect(setting)]
+        with serving_team(setting) as link:
+            of_team: Results = {revision: run_suite(setting, link, revision, "team-") for revision in REVISIONS}
+        unexpected = (f"team server: {line}" for line in find_unexpected(of_team))
+        findings = [*judge(results), *unexpected, *inspect(setting)]
     page = render(results)
     if options.write:
         PAGE.write_text(page, encoding="utf-8")
@@ -138,12 +143,45 @@ def serving(scratch: str) -> Iterator[tuple[Setting, str]]:
             server.terminate()
 
 
+@contextmanager
+def serving_team(setting: Setting) -> Iterator[str]:
+    """`holdfast serve` over a file of its own; the link for MCP that a reader may paste, for one project."""
+    home = f"{setting.environment['HOME']}/team"
+    environment = {**setting.environment, "HOLDFAST_HOME": home, "HOLDFAST_SERVE_LOG_FORMAT": "json"}
+    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=setting.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        key = server.stdout.readline().strip()
+        entries = (json.loads(line) for line in server.stderr if line.startswith("{"))
+        address = next(entry["address"] for entry in entries if entry["event"] == "listening")
+        threading.Thread(target=server.stderr.read, daemon=True).start()
+        try:
+            post(f"{address}/v1/projects", key, {"id": "p", "name": "p"})
+            made = post(
+                f"{address}/v1/tokens", key, {"name": "link", "kind": "service", "role": "reader", "projects": ["p"]}
+            )
+            yield f"{address}/v1/mcp/{made['text']}"
+        finally:
+            server.terminate()
+
+
+def post(url: str, key: str, fields: dict[str, object]) -> dict[str, str]:
+    """The answer of an operation of the REST interface."""
+    headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+    with urlopen(Request(url, json.dumps(fields).encode(), headers), timeout=LIMIT_S) as answer:
+        fields = json.load(answer)
+    return {name: str(value) for name, value in fields.items()}
+
+
 # The suite
 
 
-def run_suite(setting: Setting, url: str, revision: str) -> Scenarios:
+def run_suite(setting: Setting, url: str, revision: str, folder: str = "") -> Scenarios:
     """Status of every check of every scenario that the revision requires."""
-    output_folder = setting.folder.parent / revision
+    output_folder = setting.folder.parent / f"{folder}{revision}"
     command = [setting.node, str(SUITE), "server", "--url", url, "--requirements", revision, "-o", str(output_folder)]
     subprocess.run(command, capture_output=True, env=setting.environment, timeout=LIMIT_S, check=False)
     scenarios: Scenarios = defaultdict(list)
@@ -162,17 +200,22 @@ def expected() -> list[tuple[str, list[str]]]:
 def judge(results: Results) -> Iterator[str]:
     """A line for every check that fails unexpectedly, and for every expectation that nothing failed."""
     patterns = {pattern for _, checks in expected() for pattern in checks}
-    failed: set[str] = set()
+    failed = {name for scenarios in results.values() for name in failures(scenarios)}
+    yield from find_unexpected(results)
+    for pattern in sorted(patterns):
+        if not any(fnmatchcase(name, pattern) for name in failed):
+            yield f"expected to fail, but does not: {pattern}"
+
+
+def find_unexpected(results: Results) -> Iterator[str]:
+    """A line for every check that fails unexpectedly."""
+    patterns = {pattern for _, checks in expected() for pattern in checks}
     for revision, scenarios in results.items():
         if len(scenarios) < 20:
             yield f"{revision}: only {len(scenarios)} scenarios ran"
         for name in failures(scenarios):
-            failed.add(name)
             if not any(fnmatchcase(name, pattern) for pattern in patterns):
                 yield f"{revision}: {name} fails"
-    for pattern in sorted(patterns):
-        if not any(fnmatchcase(name, pattern) for name in failed):
-            yield f"expected to fail, but does not: {pattern}"
 
 
 def failures(scenarios: Scenarios) -> list[str]:
@@ -218,7 +261,8 @@ HEAD = """# MCP conformance
 
 Results of the protocol's official suite (`@modelcontextprotocol/conformance` {suite}) for the MCP server, for \
 each scenario that a revision requires of servers. The suite speaks HTTP; tests put it \
-before the server. `python tests/conformance/run.py --write` makes this page; \
+before the server. The same checks run against a team server's `/v1/mcp`, by a reader's link, where no other check may \
+fail. `python tests/conformance/run.py --write` makes this page; \
 `make conformance` fails if another check fails, or if one of the checks below passes.
 
 A scenario passes when none of its checks fails; the number of checks is in brackets. The suite is written around a \

@@ -101,14 +101,18 @@ def test_who_may_only_read_is_offered_only_that(server: Server, team: Founded, m
             await client.get_prompt("remember", {})
 
     use(f"{server.url}/v1/mcp?project={PROJECT}", reader, read, mode)
-    use(f"{server.url}/v1/mcp?project={PROJECT}&key={reader}", "", read, mode)
+    use(f"{server.url}/v1/mcp/{reader}?project={PROJECT}", "", read, mode)
+    use(f"{server.url}/v1/mcp/{make_key(team, 'reader', PROJECT)}", "", read, mode)
 
 
 def test_a_token_that_may_write_is_refused_in_a_link(server: Server, team: Founded) -> None:
-    answer = ask(server, f"?project={PROJECT}&key={team.key}", "")
+    answer = ask(server, f"/{team.key}?project={PROJECT}", "")
     assert answer.status_code == 403
-    assert ask(server, f"?project={PROJECT}&key={make_key(team, 'reader')}", "").status_code == 200
+    reader = make_key(team, "reader")
+    assert ask(server, f"/{reader}?project={PROJECT}", "").status_code == 200
+    assert ask(server, "/hf_nonsense", "").status_code == 401
     assert team.key not in server.text
+    assert reader not in server.text
 
 
 def test_the_project_is_the_address_s_a_header_s_or_the_token_s_only_one(server: Server, team: Founded) -> None:
@@ -138,7 +142,7 @@ def test_without_a_valid_token_nothing_is_answered(server: Server, team: Founded
         answer = ask(server, f"?project={PROJECT}", key)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
-    both = ask(server, f"?key={make_key(team, 'reader')}", "wrong")
+    both = ask(server, f"/{make_key(team, 'reader')}", "wrong")
     assert both.status_code == 401
 
 

@@ -19,8 +19,7 @@ from holdfast.server.cursorkey import load_cursor_key
 from holdfast.server.gate import Gate
 from holdfast.server.health import Health
 from holdfast.server.logs import log
-from holdfast.server.mcp import PATH as MCP_PATH
-from holdfast.server.mcp import McpEndpoint
+from holdfast.server.mcp import LINK, PATH, McpEndpoint
 from holdfast.server.metrics import Metrics
 from holdfast.server.parent import end_with_parent
 from holdfast.server.signin import SignIn
@@ -61,7 +60,8 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
             tracing.close()
             log(logging.INFO, "stopped")
 
-    routes = [*health.routes(), Route(MCP_PATH, mcp), *SignIn(settings, services.backend, services.clock).routes()]
+    doors = [Route(PATH, mcp), Route(LINK, mcp)]
+    routes = [*health.routes(), *doors, *SignIn(settings, services.backend, services.clock).routes()]
     router = Router(routes=routes, lifespan=lifespan, default=services.rest, redirect_slashes=False)
     return Gate(router, settings, metrics, tracing)
 

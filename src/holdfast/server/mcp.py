@@ -1,8 +1,8 @@
 """`/v1/mcp`: who may enter, and the operations that the tools ask, in this process.
 
-The token is the one of REST, in the header `Authorization`. It may also be a part of the address (`?key=`), for
-programs into which a person can only paste a link: then it has to be a reader's, because links are shown and kept
-in more places than headers.
+The token is the one of REST, in the header `Authorization`. It may also be the end of the address (`/v1/mcp/hf_…`), for
+programs into which a person can only paste a link: then it has to be a reader's, because links are shown and kept in
+more places than headers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.server.problems import problem
 from holdfast.surfaces.mcp.online import CALLER, OnlineCaller, http_transport
 from holdfast.team import access
 
-PATH = "/v1/mcp"
+PATH, LINK = "/v1/mcp", "/v1/mcp/{key}"
 HERE = "http://localhost"
 """The address of the REST interface within this process."""
 PROJECT_HEADER = "holdfast-project"
@@ -47,7 +47,7 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        scope[NOTES]["route"] = PATH
+        scope[NOTES]["route"] = LINK if scope.get("path_params") else PATH
         request = Request(scope, receive)
         admitted = await self._admit(request)
         if isinstance(admitted, Response):
@@ -67,7 +67,7 @@ class McpEndpoint:
         if origin is not None and (urlsplit(origin).hostname or "") not in self._settings.hosts:
             return problem(403, "a page of another site may not ask this server")
         query = dict(parse_qsl(request.url.query))
-        header, key = request.headers.get("authorization", ""), query.get("key", "")
+        header, key = request.headers.get("authorization", ""), str(request.path_params.get("key", ""))
         scheme, _, shown = header.partition(" ")
         text = shown.strip() if scheme.lower() == "bearer" else ("" if header else key)
         try:
