@@ -54,7 +54,7 @@ def values_for(name: str, parameter: inspect.Parameter) -> Any:
     if parameter.name == "events":
         return [Event(id="e", session="s", host="own", kind="prompt", at=AT, key="prompt:1", text="hello")]  # type: ignore[arg-type]
     if parameter.name == "lines":
-        return ['{"insight": "Round half to even"}']
+        return ['{"insight": "Round half to even", "kind": "convention"}']
     if parameter.name == "call":
         return {"session_id": "s", "hook_event_name": "SessionEnd", "cwd": ""}
     return {"verdict": "helped", "reason": "stale"}.get(parameter.name, "a1b2c3d4")

@@ -259,3 +259,18 @@ def test_the_examples_of_the_page_print_what_it_says(served: Served) -> None:
     assert outcome.attempted > 10
     known["grace"].close()
     assert not outcome.failed, "".join(printed)
+
+
+def test_a_newcomer_joins_by_a_link_and_logs_in_elsewhere_with_a_token(linked: Served, tmp_path: Path) -> None:
+    link = json.loads(run("remote", "invite", "--name", "Grace", "--role", "reviewer", "--json"))["link"]
+    with pytest.MonkeyPatch.context() as machine:
+        machine.setenv("HOLDFAST_HOME", str(tmp_path / "graces"))
+        assert "as Grace Hopper, reviewer" in run("login", link, "--as", "Grace Hopper", "--name", "acme")
+        assert "does not hold" in run("login", link, code=77)
+        issued = json.loads(run("remote", "token", "laptop", "--read-only", "--json"))["token"]
+        machine.setenv("HOLDFAST_HOME", str(tmp_path / "laptop"))
+        machine.setenv("HOLDFAST_TOKEN", issued)
+        assert "as Grace Hopper, reader" in run("login", linked.url, "--name", "acme")
+        machine.delenv("HOLDFAST_TOKEN")
+        assert RULE not in run("--remote", "acme", "list")
+        assert "admin" in run("remote", "invite", code=77)

@@ -708,6 +708,15 @@ def invite(
     )  # fmt: skip
 
 
+def accept_invitation(at: Place, /, text: str, *, name: str = "", token_name: str = "terminal") -> HttpRequest[Issued]:
+    """Become a member by an invitation; the client needs no token for it."""
+    request = at.ask(
+        "/invitations/accept", lambda value: Issued(token=_token(value), text=value["text"]), text=text, name=name,
+        token_name=token_name,
+    )  # fmt: skip
+    return replace(request, is_repeatable=False)
+
+
 def revoke_invitation(at: Place, /, id: str) -> HttpRequest[None]:
     """Revoke an invitation."""
     return at.delete("/invitations/{invitation}", _nothing, invitation=id)

@@ -39,8 +39,7 @@ def check_url(url: str) -> str:
 
 
 def _headers(token: str) -> dict[str, str]:
-    return {
-        "Authorization": f"Bearer {token}",
+    return ({"Authorization": f"Bearer {token}"} if token else {}) | {
         "User-Agent": f"holdfast/{__version__}",
         "Accept": "application/json, application/x-ndjson, application/problem+json",
         "Accept-Encoding": "identity",

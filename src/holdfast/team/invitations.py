@@ -15,8 +15,8 @@ from holdfast.team.access import require
 from holdfast.team.audit import record
 from holdfast.team.members import add_member
 from holdfast.team.names import checked_address, checked_name
-from holdfast.team.tokens import make_session
-from holdfast.team.tuning import INVITATION_DAYS, INVITATION_KEPT_DAYS
+from holdfast.team.tokens import make_session, make_token
+from holdfast.team.tuning import INVITATION_DAYS, INVITATION_KEPT_DAYS, TOKEN_DAYS
 
 
 def invite(
@@ -97,22 +97,39 @@ def accept(team: TeamServices, text: str, *, name: str = "") -> tuple[Member, To
     a member has that address, InvalidValueError without a name, QuotaExceededError; the invitation holds then.
     """
     with team.stores.changing():
-        parsed = tokentext.parse(text)
-        team.stores.records.hold(f"invitation {parsed.id if parsed else ''}")
-        now = team.clock.now()
-        invitation = _valid(team.stores, text, now)
-        member = add_member(
-            team,
-            invitation.made_by,
-            name=name or invitation.name,
-            role=invitation.role,
-            email=invitation.email,
-            teams=invitation.teams,
-        )
-        team.stores.records.put(replace(invitation, accepted_at=now, member=MemberId(member.id)))
-        record(team, member.id, "invitation.accept", invitation.id)
+        member = _join(team, text, name)
         token, session = make_session(team, member)
         return member, token, session
+
+
+def join(team: TeamServices, text: str, *, name: str = "", token_name: str = "terminal") -> tuple[Member, Token, str]:
+    """Make the reader of the link a member; return the member and a personal token with its text. As `accept`."""
+    with team.stores.changing():
+        member = _join(team, text, name)
+        token, secret = make_token(
+            team, member.id, kind="personal", name=token_name, role=member.role, member=MemberId(member.id),
+            expires_at=team.clock.now() + timedelta(days=TOKEN_DAYS),
+        )  # fmt: skip
+        return member, token, secret
+
+
+def _join(team: TeamServices, text: str, name: str) -> Member:
+    """Use up the invitation and return the new member. Call it inside `changing`."""
+    parsed = tokentext.parse(text)
+    team.stores.records.hold(f"invitation {parsed.id if parsed else ''}")
+    now = team.clock.now()
+    invitation = _valid(team.stores, text, now)
+    member = add_member(
+        team,
+        invitation.made_by,
+        name=name or invitation.name,
+        role=invitation.role,
+        email=invitation.email,
+        teams=invitation.teams,
+    )
+    team.stores.records.put(replace(invitation, accepted_at=now, member=MemberId(member.id)))
+    record(team, member.id, "invitation.accept", invitation.id)
+    return member
 
 
 def _valid(stores: TeamStores, text: str, now: datetime) -> Invitation:

@@ -103,9 +103,9 @@ def new_team(world: World) -> str:
     return str(made.json()["id"])
 
 
-def new_invitation(world: World) -> str:
+def new_invitation(world: World, what: str = "id") -> str:
     """Make an invitation."""
-    return str(world.call("POST", "/invitations", json={}).json()["id"])
+    return str(world.call("POST", "/invitations", json={}).json()[what])
 
 
 def new_token(world: World) -> str:
@@ -196,6 +196,7 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "revoke_token": lambda world: Request(parameters={"token": new_token(world)}),
     "list_invitations": plain(),
     "add_invitation": plain(json={"role": "reader"}),
+    "accept_invitation": lambda world: Request(json={"text": new_invitation(world, "text"), "name": "Newcomer"}),
     "revoke_invitation": lambda world: Request(parameters={"invitation": new_invitation(world)}),
 }
 """By the operation's name."""

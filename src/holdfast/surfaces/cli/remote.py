@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import click
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
+from holdfast.domain.team import ROLES, Role
 from holdfast.errors import HoldfastError, InvalidValueError, NotFoundError, WrongKeyError
 from holdfast.home.remotes import (
     TOKEN_VARIABLE,
@@ -24,14 +26,18 @@ from holdfast.home.remotes import (
     name_of,
     normalise_url,
 )
+from holdfast.lean.plain import to_plain
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group
 from holdfast.surfaces.cli.screen import bar, counted, note, pairs, say, table
 
 if TYPE_CHECKING:
+    from holdfast.client.client import Client
     from holdfast.client.documents import DocumentClient
     from holdfast.publishing.remote.exchange import ExchangeReport
 
+INVITED = "/invite/"
+"""Stands before the text of an invitation in its link."""
 TOKEN_LIMIT = 500
 """Characters of a token; what is longer is something else."""
 name_argument = click.argument("name", default="", metavar="[SERVER]")
@@ -39,18 +45,25 @@ name_argument = click.argument("name", default="", metavar="[SERVER]")
 
 @command(
     "holdfast login https://memory.example.com", "holdfast login memory.example.com < token.txt",
-    "HOLDFAST_TOKEN=… holdfast login localhost:7700", folder=False,
+    "HOLDFAST_TOKEN=… holdfast login localhost:7433", "holdfast login https://memory.example.com/invite/hf_i…",
+    folder=False,
 )  # fmt: skip
 @click.argument("url")
 @click.option("--name", default="", help="What to call the server here.  [default: its host name]")
-def login(call: Call, url: str, name: str) -> None:
+@click.option("--as", "person", default="", help="With an invitation's link: your name.  [default: the invitation's]")
+def login(call: Call, url: str, name: str, person: str) -> None:
     """Log in to a team server with a token, which is asked for and never typed on the command line.
 
     Without a terminal it is read from standard input, or from the variable HOLDFAST_TOKEN. It is stored in a file that
     only you can read. Nothing is sent yet: `holdfast remote add` links a project.
+
+    The link of an invitation makes you a member first, and needs no token. It can be used once: on your other machines,
+    log in with a token of your own (`holdfast remote token`).
     """
-    address = normalise_url(url)
-    remote = Remote(name=name or name_of(address), url=address, token=_ask_token(name_of(address)))
+    address, _, invitation = url.partition(INVITED)
+    address = normalise_url(address)
+    token = _join(address, invitation, person) if invitation else _ask_token(name_of(address))
+    remote = Remote(name=name or name_of(address), url=address, token=token)
     with open_client(remote) as client:
         me = client.me()
     home = load_settings().home
@@ -89,7 +102,7 @@ def logout(call: Call, name: str) -> None:
 
 @group("holdfast remote add", "holdfast remote status", "holdfast remote private on")
 def remote(call: Call) -> None:
-    """ProjectLink projects to a team server, which `holdfast login` made known.
+    """Link projects to a team server, which `holdfast login` made known.
 
     `holdfast sync` syncs a linked project, and so does Holdfast by itself after a session and before one. Private
     lessons and your own lessons for all projects never go to a server, unless you switch on `remote private`, and then
@@ -117,7 +130,7 @@ def list_(call: Call) -> None:
 @name_argument
 @click.option("--chosen", is_flag=True, help="Send only lessons that you shared with `holdfast share`, one by one.")
 def add(call: Call, memory: Memory, name: str, chosen: bool) -> None:
-    """ProjectLink this folder's project to a server; `holdfast sync` sends and receives from then on.
+    """Link this folder's project to a server; `holdfast sync` sends and receives from then on.
 
     Every active lesson of the project is sent, except private ones, your own for all projects, those staged on a
     branch and what looks like an attack. `holdfast sync --dry-run` shows them first.
@@ -184,6 +197,46 @@ def status(call: Call, memory: Memory) -> None:
 
 
 @command(
+    "holdfast remote invite --name Grace", "holdfast remote invite --role reviewer --days 2", of=remote, folder=False
+)
+@name_argument
+@click.option("--name", "person", default="", help="Who is invited.")
+@click.option("--role", default="writer", type=click.Choice(ROLES), show_default=True, help="What they may do.")
+@click.option("--email", default="", help="Their address, for sign-in by an identity provider.")
+@click.option("--days", default=7, show_default=True, type=click.IntRange(1, 90), help="How long the link holds.")
+def invite(call: Call, name: str, person: str, role: Role, email: str, days: int) -> None:
+    """Invite somebody to the team, and print the link, which makes them a member once. For admins."""
+    server = load_remotes(load_settings().home).named(name)
+    with open_team(server) as client:
+        invited = client.invite(role=role, email=email, name=person, days=days)
+    link = f"{server.url}{INVITED}{invited.text}"
+    if call.answer(
+        {"server": server.name, "link": link, "role": role, "expires_at": to_plain(invited.invitation.expires_at)}
+    ):
+        return
+    say(link)
+    note(f"holds for {counted(days, 'day')}, once: open it in a browser, or: holdfast login LINK")
+
+
+@command("holdfast remote token", "holdfast remote token laptop --days 30", of=remote, folder=False)
+@click.argument("label", default="another machine", metavar="[NAME]")
+@click.option("--server", "name", default="", help="The server, where there are several.")
+@click.option("--role", type=click.Choice(ROLES), help="The most that it may do.  [default: what you may]")
+@click.option("--read-only", is_flag=True, help="It may only read, such as for a link that you paste into a tool.")
+@click.option("--days", default=365, show_default=True, type=click.IntRange(0), help="0: until it is revoked.")
+def token(call: Call, label: str, name: str, role: Role | None, read_only: bool, days: int) -> None:
+    """Make a token of your own, for another machine or a program, and print it once."""
+    server = load_remotes(load_settings().home).named(name)
+    with open_team(server) as client:
+        issued = client.add_token(
+            label, role="reader" if read_only else role, verbs=["read"] if read_only else (), days=days
+        )
+    if not call.answer({"server": server.name, "id": issued.token.id, "token": issued.text}):
+        say(issued.text)
+        note(f"shown only now; on the other machine: holdfast login {server.url}")
+
+
+@command(
     "holdfast remote private on", "holdfast remote private on --key", "holdfast remote private key",
     "holdfast remote private off", of=remote, folder=False,
 )  # fmt: skip
@@ -243,6 +296,15 @@ def open_client(remote: Remote) -> Iterator[DocumentClient]:
         client.close()
 
 
+@contextmanager
+def open_team(remote: Remote) -> Iterator[Client]:
+    """Yield the client of a server for what is not of one project."""
+    from holdfast.client.client import Client
+
+    with Client(remote.url, remote.token) as client:
+        yield client
+
+
 def sync_with_server(memory: Memory, *, accept: bool, dry: bool, share: Sequence[Lesson] = ()) -> ExchangeReport | None:
     """Sync the project with the server that it is linked to, with a progress bar; None without one.
 
@@ -291,6 +353,14 @@ def tell_exchange(report: ExchangeReport, dry: bool) -> None:
         note(f"{counted(report.waiting, 'change')} of others wait for you: holdfast sync --accept")
     if not dry and any(step.verb == "added" and step.reason for step in report.steps):
         note("lessons that the team has not accepted yet wait in your inbox: holdfast review")
+
+
+def _join(address: str, invitation: str, person: str) -> str:
+    """Accept the invitation on the server and return the new member's token."""
+    from holdfast.client import Client
+
+    with Client(address, "") as client:
+        return client.accept_invitation(invitation, name=person, token_name=platform.node() or "terminal").text
 
 
 def _ask_token(host: str) -> str:

@@ -758,6 +758,16 @@ class InvitedView(InvitationView):
     text: str = Field(description="What belongs into the link. Nobody can read it again")
 
 
+class JoinIn(Strict):
+    """An invitation that somebody accepts."""
+
+    text: Annotated[str, Field(min_length=1, max_length=500)] = Field(
+        description="What the invitation's link ends with"
+    )
+    name: Annotated[str, Field(max_length=200)] = Field(default="", description="By default the invitation's")
+    token_name: Annotated[str, Field(min_length=1, max_length=200)] = "terminal"
+
+
 class InvitationIn(Strict):
     """A new member, who is not here yet."""
 

@@ -5,14 +5,17 @@ An answer with a secret is never stored for an idempotency key.
 
 from __future__ import annotations
 
+from secrets import token_bytes
+
 from holdfast.domain.team import Invitation, Token
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.plain import render_instant
+from holdfast.ports.team import TeamServices
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
 from holdfast.surfaces.rest.table import Op, OpAnswer
-from holdfast.team import invitations, projects, tokens
+from holdfast.team import invitations, projects, tokens, tokentext
 
 
 def read_me(call: OpCall) -> OpAnswer:
@@ -73,6 +76,21 @@ def add_invitation(call: OpCall) -> OpAnswer:
     return OpAnswer(value=views.invitation(invitation) | {"text": text})
 
 
+def accept_invitation(call: OpCall) -> OpAnswer:
+    """Make the reader of an invitation a member, and return the text of a token for the only time."""
+    body = call.says(models.JoinIn)
+    shared = call.shared
+    now = shared.requests.clock.now()
+    invitations.read_invitation(shared.backend, body.text, now)
+    parsed = tokentext.parse(body.text)
+    assert parsed is not None
+    team = TeamServices(
+        stores=shared.backend.open(parsed.organisation), clock=shared.requests.clock, random_bytes=token_bytes
+    )
+    _, token, text = invitations.join(team, body.text, name=body.name, token_name=body.token_name)
+    return OpAnswer(value=views.token(token) | {"text": text})
+
+
 def revoke_invitation(call: OpCall) -> OpAnswer:
     """Erase an invitation; who accepted it stays a member."""
     invitations.revoke_invitation(call.team, call.caller, call.parameters["invitation"])
@@ -105,6 +123,13 @@ OPERATIONS = (
         method="POST", path="/invitations", name="add_invitation", verb="administer", call=add_invitation,
         body=models.InvitationIn, status=201, summary="Invite a new member.", out=models.InvitedView, errors=(404,),
         notes="The answer has the text for the link, which nobody can read again. It makes a member once.",
+    ),
+    Op(
+        method="POST", path="/invitations/accept", name="accept_invitation", verb=None, call=accept_invitation,
+        body=models.JoinIn, status=201, errors=(401, 402), summary="Accept an invitation: become a member.",
+        out=models.IssuedView,
+        notes="The text of the invitation stands for a token. The answer has a personal token for the new member. In a "
+        "browser the invitation's link does the same.",
     ),
     Op(
         method="DELETE", path="/invitations/{invitation}", name="revoke_invitation", verb="administer",
