@@ -236,15 +236,20 @@ def open_store(settings: Settings, wait_s: float | None = None, *, upgrade: bool
     return store.__enter__()
 
 
-def open_backend(settings: Settings, *, replicas: Sequence[str] = (), connections: int = 0) -> TeamBackend:
+def open_backend(
+    settings: Settings, *, replicas: Sequence[str] = (), places: Sequence[str] = (), connections: int = 0
+) -> TeamBackend:
     """Open what a team server stores in, by the scheme of the settings' URL.
 
-    `replicas` are URLs of read replicas; `connections` is the most that this process keeps, 0 lets the store decide.
+    `replicas` are URLs of read replicas, `places` are further databases as `name=URL`; `connections` is the most that
+    this process keeps to each, 0 lets the store decide.
     Raises StoreError, or PluginNotFoundError for a store that serves no team.
     """
     options = {"url": settings.store}
     if replicas:
         options["replicas"] = " ".join(replicas)
+    if places:
+        options["places"] = " ".join(places)
     if connections:
         options["connections"] = str(connections)
     backend: TeamBackend = plugins.load_backend(settings.store.partition(":")[0], options)

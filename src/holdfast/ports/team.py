@@ -183,6 +183,13 @@ class TeamBackend(Protocol):
     def organisations(self) -> list[OrganisationId]:
         """Return the numbers of all organisations that were created, in order."""
 
+    def move(self, organisation: OrganisationId, place: str) -> int:
+        """Move an organisation to another database of the backend, by its name; return how many rows it has there.
+
+        Clients go on meanwhile; writers wait for its end, or get StoreLockedError and try again. Raises
+        InvalidValueError for a place that the backend does not have.
+        """
+
     def create(self) -> OrganisationId:
         """Return the number of a new organisation. Raises StoreError where the backend holds only one."""
 

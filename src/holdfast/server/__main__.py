@@ -1,4 +1,7 @@
-"""The program that `holdfast serve` becomes: `<python> -I start.py holdfast.server.__main__ [check] [key=value …]`."""
+"""The program that `holdfast serve` becomes: `<python> -I start.py holdfast.server.__main__ [check] [key=value …]`.
+
+`move ORGANISATION PLACE` moves an organisation to another database, while servers go on.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from logging.config import dictConfig
 
 from starlette.types import ASGIApp
 
+from holdfast.domain.team import OrganisationId
 from holdfast.errors import HoldfastError
+from holdfast.ports.team import TeamBackend
 from holdfast.server.application import open_application
 from holdfast.server.config import ServeSettings, load_serve_settings
 from holdfast.server.cursorkey import load_cursor_key
@@ -21,9 +26,12 @@ def main() -> None:
     arguments = sys.argv[1:]
     is_check = arguments[:1] == ["check"]
     try:
+        if arguments[:1] == ["move"]:
+            move(int(arguments[1]), arguments[2])
+            return
         settings = load_serve_settings(arguments[is_check:])
         dictConfig(log_config(settings.log_level, settings.log_format))
-        with open_backend(settings.common, replicas=settings.replicas) as backend:  # also brings its schema up to date
+        with _open(settings) as backend:  # also brings its schema up to date
             backend.check()
         load_cursor_key(settings.common.home)  # before the workers, which would each make one
         if is_check:
@@ -33,6 +41,18 @@ def main() -> None:
     except HoldfastError as exc:
         sys.stderr.write(f"error: {exc}\n" + (f"hint: {exc.hint}\n" if exc.hint else ""))
         sys.exit(1)
+
+
+def move(organisation: int, place: str) -> None:
+    """Move an organisation to the place of that name in `serve.places`, or `home`. Raises HoldfastError."""
+    settings = load_serve_settings()
+    with _open(settings) as backend:
+        rows = backend.move(OrganisationId(organisation), place)
+    sys.stdout.write(f"organisation {organisation} is in {place}: {rows} rows moved\n")
+
+
+def _open(settings: ServeSettings) -> TeamBackend:
+    return open_backend(settings.common, replicas=settings.replicas, places=settings.places)
 
 
 def make(settings: ServeSettings) -> ASGIApp:

@@ -69,7 +69,9 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
 def open_application(settings: ServeSettings) -> ASGIApp:
     """Return the application of a worker process, over the store of the settings. Raises HoldfastError."""
     requests = RequestServices(settings.common)
-    backend = open_backend(settings.common, replicas=settings.replicas, connections=settings.threads)
+    backend = open_backend(
+        settings.common, replicas=settings.replicas, places=settings.places, connections=settings.threads
+    )
     limits = RequestLimits(threads=settings.threads, watchers=settings.connections)
     rest = rest_app(
         backend, settings.common, limits=limits, workers=settings.worker_count, requests=requests,

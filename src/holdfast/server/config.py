@@ -59,6 +59,8 @@ class ServeSettings:
     log_format: str = "auto"
     replicas: tuple[str, ...] = field(default=(), repr=False)
     """URLs of PostgreSQL read replicas."""
+    places: tuple[str, ...] = field(default=(), repr=False)
+    """Further PostgreSQL databases over which organisations are spread, each as `name=URL`."""
     oidc_issuer: str = ""
     oidc_client: str = ""
     oidc_name: str = "single sign-on"

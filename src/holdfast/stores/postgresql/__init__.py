@@ -35,7 +35,7 @@ def make_backend(options: Mapping[str, str]) -> PostgresBackend:
     """
     places = [place.partition("=") for place in options.get("places", "").split()]
     if not all(name and url for name, _, url in places):
-        raise InvalidValueError("HOLDFAST_PLACES is not a list of name=URL", hint="write east=postgresql://… west=…")
+        raise InvalidValueError("serve.places is not a list of name=URL", hint="write east=postgresql://… west=…")
     return PostgresBackend(
         _address(options, options.get("url", "")),
         upgrade=options.get("upgrade") != "no",

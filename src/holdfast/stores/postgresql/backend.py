@@ -89,12 +89,8 @@ class PostgresBackend:
         return PostgresTeamStores(self._database, tenant)
 
     def move(self, organisation: OrganisationId, place: str) -> int:
-        """Move an organisation to the place of that name, `home` or one of `places`; return how many rows it has.
-
-        Its clients may go on: writers wait, for at most the URL's time. Raises InvalidValueError for an unknown place.
-        """
         if self._places is None:
-            raise InvalidValueError("this server has no other place", hint="name its URL in HOLDFAST_PLACES")
+            raise InvalidValueError("this server has no other place", hint="name its URL in serve.places")
         return self._places.move(self._tenant(organisation).org, place)
 
     def _tenant(self, organisation: OrganisationId) -> Tenant:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from holdfast.domain.project import ORGANISATION
 from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lean.plain import clean
@@ -56,8 +55,8 @@ CLOSED = ["superseded", "retired", "forgotten"]
 
 
 def owners_of(query: Query) -> list[str]:
-    """Return the owners whose lessons a query sees: the user, its project, and the organisation."""
-    return list(dict.fromkeys(("", key(query.project), ORGANISATION)))
+    """Return the owners whose lessons a query sees: its project, and nobody (of the user, or of the organisation)."""
+    return list(dict.fromkeys(("", key(query.project))))
 
 
 def visible(query: Query) -> Clause:

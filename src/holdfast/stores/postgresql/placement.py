@@ -59,7 +59,7 @@ class Places:
         if place not in self.databases:
             raise StoreError(
                 f"organisation {org} is in the place {place!r}, which this server does not know",
-                hint="name its URL in HOLDFAST_PLACES",
+                hint="name its URL in serve.places",
             )
         self._names[org] = place
         return self.databases[place]

@@ -198,7 +198,7 @@ class Tenant:
                 _roll_back(connection)
             if self.places is None:
                 raise StoreError(
-                    f"organisation {self.org} has moved to {place!r}", hint="name its place in HOLDFAST_PLACES"
+                    f"organisation {self.org} has moved to {place!r}", hint="name its place in serve.places"
                 )
             self.database = self.places.follow(self.org, place)
         raise StoreLockedError(f"organisation {self.org} is moving", hint="try again")

@@ -8,7 +8,7 @@ from typing import Self
 from holdfast.domain.statefamilies import LEARNED_POSITION
 from holdfast.domain.team import FIRST_ORGANISATION, OrganisationId
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.errors import NotFoundError, StoreError
+from holdfast.errors import InvalidValueError, NotFoundError, StoreError
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.stores.sqlite.team import SqliteAuditLog, SqliteDocuments, SqliteRecords
 
@@ -55,6 +55,11 @@ class SqliteBackend:
 
     def organisations(self) -> list[OrganisationId]:
         return [FIRST_ORGANISATION]
+
+    def move(self, organisation: OrganisationId, place: str) -> int:
+        raise InvalidValueError(
+            "a server on a SQLite file has no other place", hint="HOLDFAST_STORE=postgresql://… and serve.places"
+        )
 
     def create(self) -> OrganisationId:
         raise StoreError(

@@ -66,6 +66,23 @@ def check(call: Call) -> None:
 
 
 @command(
+    "holdfast serve move 2 east",
+    "holdfast serve move 2 home",
+    of=serve, name="move", folder=False, json=False,
+)  # fmt: skip
+@click.argument("organisation", type=click.IntRange(1))
+@click.argument("place")
+def move(call: Call, organisation: int, place: str) -> None:
+    """Move an organisation to another database, while servers go on.
+
+    PLACE is a name in `serve.places`, or `home` for the database of HOLDFAST_STORE. Clients that write wait for the
+    end. Every server has to know the place. A move that was interrupted is completed by the same command.
+    """
+    _check_packages(load_settings())
+    become(isolated(PROGRAM, "move", str(organisation), place))
+
+
+@command(
     "holdfast serve bootstrap --name Acme --admin Ada --email ada@example.org",
     "holdfast serve bootstrap --another --name 'Acme Labs' --admin Grace",
     "holdfast serve bootstrap --new-key",
