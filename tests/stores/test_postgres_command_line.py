@@ -58,3 +58,16 @@ def test_the_doctor_says_what_is_wrong_and_shows_no_password(project: Path, url:
     assert away.returncode == 1
     for done in (sound, away, run(project, f"postgresql://ada:{SECRET}@h:x/memory", "doctor")):
         assert SECRET not in done.stdout + done.stderr
+
+
+def test_the_doctor_names_the_missing_extension_and_its_package(project: Path, cluster: Cluster) -> None:
+    with cluster.connect() as sql:
+        if sql.info.server_version < 180_000:
+            pytest.skip("the server cannot be told to look for extensions elsewhere")
+    cluster.execute("CREATE DATABASE bare TEMPLATE template0")
+    cluster.execute("ALTER DATABASE bare SET extension_control_path = '/nowhere'")
+    done = run(project, cluster.url("bare"), "doctor")
+    assert "the extension `vector` (pgvector) is not installed on the database server" in done.stdout
+    assert "apt install postgresql-18-pgvector" in done.stdout
+    assert done.returncode == 1
+    cluster.drop_database("bare")

@@ -67,6 +67,7 @@ def end_connections(database: Database) -> None:
         (errors.TooManyConnections(), StoreUnavailableError),
         (errors.OutOfMemory(), StoreUnavailableError),
         (errors.AdminShutdown(), StoreUnavailableError),
+        (errors.IdleInTransactionSessionTimeout(), StoreUnavailableError),
         (errors.CrashShutdown(), StoreUnavailableError),
         (errors.CannotConnectNow(), StoreUnavailableError),
         (errors.ConnectionFailure(), StoreUnavailableError),

@@ -35,6 +35,7 @@ _BY_STATE: tuple[tuple[str, type[StoreError]], ...] = (
     ("53100", StoreFullError),  # disk full
     ("53", StoreUnavailableError),  # too many connections, out of memory
     ("57P", StoreUnavailableError),  # shut down, crashed, starting
+    ("25P03", StoreUnavailableError),  # the transaction said nothing for too long
     ("08", StoreUnavailableError),  # connection lost
     ("28", StoreUnavailableError),  # the role is refused
     ("3D000", StoreUnavailableError),  # no such database

@@ -32,6 +32,8 @@ Row = tuple[Any, ...]
 
 READ, WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
+IDLE = "SET LOCAL idle_in_transaction_session_timeout = '5min'"
+"""The server ends a transaction that says nothing for so long, so that a process that hangs locks nothing."""
 HNSW = "SET LOCAL hnsw.ef_search = 100; SET LOCAL hnsw.iterative_scan = 'relaxed_order'"
 """How many vectors a search by HNSW keeps in view, and that it goes on until enough lessons may be seen. It is set with
 the organisation, because a statement of its own costs more than many settings."""
@@ -231,7 +233,7 @@ class Tenant:
         lock_ms = int(self.database.address.timeout_s * 1_000)
         return (
             f"SET LOCAL ROLE {APP_ROLE}; SET LOCAL holdfast.org = '{self.org:d}';"
-            f" SET LOCAL lock_timeout = {lock_ms}; {HNSW}"
+            f" SET LOCAL lock_timeout = {lock_ms}; {IDLE}; {HNSW}"
         )
 
     def _commit(self, connection: psycopg.Connection[Row], begin: str) -> None:

@@ -309,7 +309,8 @@ def problem_response(error: Exception, number: str, name: str) -> Response:
     """Return the error as problem+json. What is our own fault goes to the log, without the request's content."""
     problem, headers = problem_of(error, number)
     if problem.status >= 500:
-        _log.error("request %s of %s: %s", number, name or "nothing", type(error).__name__, exc_info=_trace(error))
+        words = f"{type(error).__name__}: {error}" if isinstance(error, StoreError) else type(error).__name__
+        _log.error("request %s of %s: %s", number, name or "nothing", words, exc_info=_trace(error))
     return Response(dumps(plain(problem)), problem.status, headers | SAFE_HEADERS, PROBLEM)
 
 

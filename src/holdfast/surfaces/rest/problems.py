@@ -145,7 +145,7 @@ def problem_of(error: Exception, request: str) -> tuple[ProblemView, dict[str, s
     """Return the problem that an error is for its reader, and the headers that belong to it."""
     status = status_of(error)
     kind = KINDS[status]
-    is_ours = status == 500
+    is_ours = status == 500 or isinstance(error, StoreError)  # a store's message names its host or its file
     problem = ProblemView(
         type=f"/v1#{kind.slug}",
         title=kind.title,
