@@ -26,6 +26,7 @@ from holdfast.domain.team import (
     MemberId,
     Organisation,
     OrganisationId,
+    ProposedLesson,
     StoredDocument,
     Team,
     TeamProject,
@@ -42,6 +43,10 @@ HARBOUR, QUAY = ProjectId("harbour"), ProjectId("quay")
 
 def member(id_: str, **fields: object) -> Member:
     return Member(**{"id": id_, "at": AT, "name": id_.title(), "role": "writer", **fields})
+
+
+def proposal(id_: str, **fields: object) -> ProposedLesson:
+    return ProposedLesson(**{"id": id_, "at": AT, "project": HARBOUR, "actor": "ada", **fields})
 
 
 def document(name: str, **fields: object) -> StoredDocument:
@@ -95,6 +100,23 @@ class RecordsContract:
             stores.records.add(member("ada", name="Another", email="new@acme.org"))
         assert stores.records.get(Member, "ada") == member("ada")
         assert stores.records.find(Member, {"email": "new@acme.org"}) == []
+
+    def test_adding_what_is_missing(self, stores: TeamStores) -> None:
+        stores.records.add(proposal("b", project=QUAY))
+        assert sorted(stores.records.add_missing([proposal("a"), proposal("b"), proposal("c")])) == ["a", "c"]
+        assert stores.records.get(ProposedLesson, "b") == proposal("b", project=QUAY)
+        assert [each.id for each in stores.records.find(ProposedLesson, {"project": HARBOUR})] == ["a", "c"]
+        assert stores.records.add_missing([]) == []
+        assert stores.records.add_missing([proposal("a")]) == []
+
+    def test_adding_what_is_missing_at_once_adds_each_once(self, stores: TeamStores) -> None:
+        added: list[str] = []
+
+        def add(number: int) -> None:
+            added.extend(stores.records.add_missing([proposal(f"p{each}") for each in range(20)]))
+
+        assert in_threads(4, add) == []
+        assert sorted(added) == sorted(f"p{each}" for each in range(20))
 
     def test_a_unique_value_belongs_to_one_record(self, stores: TeamStores) -> None:
         stores.records.add(member("ada", email="ada@acme.org"))
@@ -220,18 +242,27 @@ class AuditContract:
         assert stores.audit.read() == []
         entries = [entry(1), entry(2, target="t", details={"role": "admin", "n": "3"}, previous="h1"), entry(3)]
         for each in entries:
-            stores.audit.append(each)
+            stores.audit.append([each])
         assert stores.audit.read() == entries
         assert stores.audit.read(after=1, limit=1) == entries[1:2]
         assert stores.audit.read(newest_first=True, limit=2) == entries[:0:-1]
         assert stores.audit.read(newest_first=True, after=3) == entries[1::-1]
         assert stores.audit.last() == entries[-1]
 
+    def test_several_entries_are_appended_together(self, stores: TeamStores) -> None:
+        stores.audit.append([])
+        stores.audit.append([entry(1), entry(2)])
+        stores.audit.append([entry(3)])
+        with pytest.raises(StaleWriteError):
+            stores.audit.append([entry(4), entry(6)])
+        assert stores.audit.read() == [entry(1), entry(2), entry(3)]
+        assert stores.audit.last() == entry(3)
+
     def test_only_the_next_entry_is_appended(self, stores: TeamStores) -> None:
-        stores.audit.append(entry(1))
+        stores.audit.append([entry(1)])
         for seq in (0, 1, 3):
             with pytest.raises(StaleWriteError):
-                stores.audit.append(entry(seq))
+                stores.audit.append([entry(seq)])
         assert stores.audit.read() == [entry(1)]
 
     def test_who_append_at_once_stand_one_after_the_other(self, stores: TeamStores) -> None:
@@ -239,18 +270,18 @@ class AuditContract:
             for _ in range(4):
                 with stores.changing():
                     last = stores.audit.hold_last()
-                    stores.audit.append(entry(last.seq + 1 if last else 1, actor=str(number)))
+                    stores.audit.append([entry(last.seq + 1 if last else 1, actor=str(number))])
 
         assert in_threads(5, append) == []
         assert [each.seq for each in stores.audit.read()] == list(range(1, 21))
 
     def test_an_entry_of_an_undone_change_is_not_there(self, stores: TeamStores) -> None:
-        stores.audit.append(entry(1))
+        stores.audit.append([entry(1)])
         with suppress(ZeroDivisionError), stores.changing():
-            stores.audit.append(entry(2))
+            stores.audit.append([entry(2)])
             raise ZeroDivisionError
         assert stores.audit.last() == entry(1)
-        stores.audit.append(entry(2))
+        stores.audit.append([entry(2)])
         assert [each.seq for each in stores.audit.read()] == [1, 2]
 
 
@@ -324,7 +355,7 @@ class ChangingContract:
             stores.store.put([lesson], {lesson.id: None})
             stores.records.add(member("ada"))
             stores.documents.write(HARBOUR, [document("a")])
-            stores.audit.append(entry(1))
+            stores.audit.append([entry(1)])
             stores.records.add_up("lessons", 1)
             assert stores.store.get([lesson.id]) == [lesson]
             assert stores.records.get(Member, "ada") is not None

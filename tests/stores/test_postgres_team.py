@@ -46,7 +46,7 @@ def fill(stores: PostgresTeamStores) -> None:
     stores.records.add(member("ada", email="ada@acme.org"))
     stores.records.add_up("lessons", 5)
     stores.documents.write(HARBOUR, [document("a")])
-    stores.audit.append(entry(1))
+    stores.audit.append([entry(1)])
 
 
 def test_every_statement_is_planned_for_one_partition(
@@ -147,7 +147,7 @@ def test_no_organisation_sees_or_takes_another_ones_rows(backend: PostgresBacken
     ours, theirs = backend.open(OrganisationId(organisation)), backend.open(OrganisationId(organisation + 100_000))
     ours.records.add(member("ada", email="ada@acme.org"))
     ours.documents.write(HARBOUR, [document("a")])
-    ours.audit.append(entry(1))
+    ours.audit.append([entry(1)])
     assert theirs.records.find(Member) == []
     assert theirs.records.find(Member, {"email": "ada@acme.org"}) == []
     assert theirs.documents.after(HARBOUR, 0) == []
@@ -155,14 +155,14 @@ def test_no_organisation_sees_or_takes_another_ones_rows(backend: PostgresBacken
     assert theirs.audit.last() is None
     assert not theirs.records.remove(Member, "ada")
     theirs.records.add(member("ada", email="ada@acme.org"))
-    theirs.audit.append(entry(1))
+    theirs.audit.append([entry(1)])
     assert theirs.documents.write(HARBOUR, [document("a")])[0].seq == 1
 
 
 def test_the_program_cannot_change_the_audit_log(
     backend: PostgresBackend, database: Database, organisation: int
 ) -> None:
-    backend.open(OrganisationId(organisation)).audit.append(entry(1))
+    backend.open(OrganisationId(organisation)).audit.append([entry(1)])
     with database.connect("holdfast") as sql:
         for statement in ("UPDATE audit_log SET doc = ''", "DELETE FROM audit_log", "TRUNCATE audit_log"):
             with sql.transaction(force_rollback=True):

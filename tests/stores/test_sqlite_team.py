@@ -50,7 +50,7 @@ def test_another_process_sees_a_whole_change_and_waits_for_it(path: str) -> None
 
 def test_the_log_refuses_to_be_changed(path: str) -> None:
     with SqliteBackend(SqliteStore(path)) as backend:
-        backend.open(FIRST_ORGANISATION).audit.append(entry(1))
+        backend.open(FIRST_ORGANISATION).audit.append([entry(1)])
     with sqlite3.connect(path) as sql:
         for statement in ("DELETE FROM audit_log", "UPDATE audit_log SET doc = '{}'"):
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -79,7 +79,7 @@ def test_unreadable_rows_are_left_out(path: str) -> None:
         stores = backend.open(FIRST_ORGANISATION)
         for name in ("ada", "bob", "cleo"):
             stores.records.add(member(name))
-        stores.audit.append(entry(1))
+        stores.audit.append([entry(1)])
         with stores.store.connection.writing() as sql:
             sql.execute("UPDATE team_records SET doc = '{' WHERE id = 'bob'")
             sql.execute("DROP TRIGGER audit_log_unchanged")

@@ -104,7 +104,7 @@ def rewrite(office: Office, first: int, **changes: object) -> None:
         entry = replace(entry, **fields, previous=previous)
         entry = replace(entry, hash=audit.hash_of(entry))
         previous = entry.hash
-        stores.audit.append(entry)
+        stores.audit.append([entry])
 
 
 def test_a_rewritten_log_is_found_by_a_head_that_was_noted_elsewhere(office: Office, log: audit.AuditLog) -> None:

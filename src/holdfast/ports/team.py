@@ -30,6 +30,9 @@ class Records(Protocol):
     def add(self, record: TeamRecord) -> None:
         """Add a record. Raises TakenError if its id or a value of a unique field is taken, writing nothing."""
 
+    def add_missing(self, records: Sequence[TeamRecord]) -> list[str]:
+        """Add those of the records, all of one kind without unique fields, whose ids are free; return their ids."""
+
     def put(self, record: TeamRecord) -> None:
         """Add a record, or replace the one with its kind and id. Raises TakenError for a unique field's value."""
 
@@ -81,8 +84,8 @@ class AuditLog(Protocol):
     def last(self) -> AuditEntry | None:
         """Return what `hold_last` returns, and make nobody wait."""
 
-    def append(self, entry: AuditEntry) -> None:
-        """Add the entry that follows the last one. Raises StaleWriteError for another `seq`."""
+    def append(self, entries: Sequence[AuditEntry]) -> None:
+        """Add the entries that follow the last one, in order. Raises StaleWriteError for another `seq`."""
 
     def read(self, *, after: int = 0, limit: int = PAGE, newest_first: bool = False) -> list[AuditEntry]:
         """Return entries in order, from the first `seq` beyond `after`.

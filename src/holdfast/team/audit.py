@@ -7,7 +7,7 @@ is what the server logs, and `verify` compares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -58,24 +58,34 @@ def hash_of(entry: AuditEntry) -> str:
     return sha256((entry.previous + dumps(dict(sorted(plain.items())))).encode()).hexdigest()
 
 
-def record(team: TeamServices, actor: str, action: str, target: str = "", **details: str | int) -> AuditEntry:
+def record(team: TeamServices, actor: str, action: str, target: str = "", **details: str | int) -> None:
     """Append an entry. Call it inside `stores.changing()`, last, because others wait for its end to append theirs.
 
     Raises InvalidValueError for a value with a space: the log holds ids and numbers, and never words.
     """
+    record_all(team, actor, action, [(target, details)])
+
+
+def record_all(
+    team: TeamServices, actor: str, action: str, targets: Sequence[tuple[str, Mapping[str, str | int]]]
+) -> None:
+    """Append an entry for each target and its details, as `record` does."""
     last = team.stores.audit.hold_last()
-    entry = AuditEntry(
-        seq=last.seq + 1 if last else 1,
-        at=team.clock.now(),
-        actor=actor,
-        action=action,
-        target=target,
-        details={name: str(value) for name, value in details.items()},
-        previous=last.hash if last else "",
-    )
-    entry = replace(entry, hash=hash_of(entry))
-    team.stores.audit.append(entry)
-    return entry
+    begun, previous = (last.seq, last.hash) if last else (0, "")
+    entries: list[AuditEntry] = []
+    for seq, (target, details) in enumerate(targets, start=begun + 1):
+        entry = AuditEntry(
+            seq=seq,
+            at=team.clock.now(),
+            actor=actor,
+            action=action,
+            target=target,
+            details={name: str(value) for name, value in details.items()},
+            previous=previous,
+        )
+        entries.append(replace(entry, hash=hash_of(entry)))
+        previous = entries[-1].hash
+    team.stores.audit.append(entries)
 
 
 def list_entries(team: TeamServices, caller: TeamCaller, *, before: int = 0, limit: int = 100) -> list[AuditEntry]:

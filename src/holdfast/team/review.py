@@ -35,7 +35,7 @@ from holdfast.lessons.lookup import resolve
 from holdfast.ports.services import Services
 from holdfast.ports.team import TeamServices, TeamStores
 from holdfast.team.access import organisation_of, require
-from holdfast.team.audit import record
+from holdfast.team.audit import record, record_all
 from holdfast.team.codeowners import owners_of
 from holdfast.team.names import checked_note
 from holdfast.team.quotas import spend
@@ -98,14 +98,15 @@ def note_saved(team: TeamServices, caller: TeamCaller, project: TeamProject, les
 
     Call it inside the `changing` in which the lessons were saved. Raises QuotaExceededError.
     """
-    new = [lesson for lesson in lessons if team.stores.records.get(ProposedLesson, lesson.id) is None]
-    for lesson in new:
-        team.stores.records.add(
-            ProposedLesson(id=lesson.id, at=team.clock.now(), project=ProjectId(project.id), actor=caller.actor)
-        )
-        record(team, caller.actor, "lesson.propose", lesson.id, project=project.id, state=lesson.state)
+    now, named = team.clock.now(), ProjectId(project.id)
+    new = team.stores.records.add_missing(
+        [ProposedLesson(id=lesson.id, at=now, project=named, actor=caller.actor) for lesson in lessons]
+    )
     if new:
         spend(team, "lessons", len(new))
+        states = {lesson.id: lesson.state for lesson in lessons}
+        proposals = [(id_, {"project": named, "state": states[LessonId(id_)]}) for id_ in new]
+        record_all(team, caller.actor, "lesson.propose", proposals)
 
 
 def sees(stores: TeamStores, caller: TeamCaller, project: TeamProject, lesson: Lesson) -> bool:

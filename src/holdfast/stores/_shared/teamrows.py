@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from holdfast.domain.team import AuditEntry, TeamRecord
-from holdfast.errors import InvalidValueError, TakenError
+from holdfast.errors import InvalidValueError, StaleWriteError, TakenError
 from holdfast.lean.plain import clean
 from holdfast.stores._shared.rows import DAMAGED, EPOCH, document, micros, record_of
 
@@ -67,3 +67,9 @@ def read_entry(seq: int, doc: str) -> AuditEntry:
         return record_of(AuditEntry, doc, seq=seq)  # one that was moved keeps its hash, which tells
     except DAMAGED:
         return AuditEntry(seq=seq, at=EPOCH, actor="", action=DAMAGED_ROW)
+
+
+def require_next(last: int, entries: Sequence[AuditEntry]) -> None:
+    """Raise StaleWriteError unless the entries follow the one with the position `last`, without gaps."""
+    if [entry.seq for entry in entries] != list(range(last + 1, last + 1 + len(entries))):
+        raise StaleWriteError("somebody else appended to the audit log")

@@ -8,12 +8,20 @@ from typing import Any
 
 from holdfast.domain.team import AuditEntry, StoredDocument, TeamRecord
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.errors import StaleWriteError
 from holdfast.lean.plain import clean
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.team import PAGE, T
 from holdfast.stores._shared.rows import instant, micros
-from holdfast.stores._shared.teamrows import entry_document, keys_of, read_entry, read_record, row_of, taken, the_key
+from holdfast.stores._shared.teamrows import (
+    entry_document,
+    keys_of,
+    read_entry,
+    read_record,
+    require_next,
+    row_of,
+    taken,
+    the_key,
+)
 from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.states import lock
 from holdfast.stores.postgresql.tenant import Sql, Tenant
@@ -29,6 +37,9 @@ class PostgresRecords:
 
     def add(self, record: TeamRecord) -> None:
         self._tenant.write(lambda sql: _write(sql, record, is_new=True))
+
+    def add_missing(self, records: Sequence[TeamRecord]) -> list[str]:
+        return self._tenant.write(lambda sql: _add_missing(sql, records)) if records else []
 
     def put(self, record: TeamRecord) -> None:
         self._tenant.write(lambda sql: _write(sql, record, is_new=False))
@@ -111,21 +122,21 @@ class PostgresAuditLog:
     def last(self) -> AuditEntry | None:
         return self._tenant.read(_last)
 
-    def append(self, entry: AuditEntry) -> None:
+    def append(self, entries: Sequence[AuditEntry]) -> None:
         def work(sql: Sql) -> None:
-            lock(sql, "audit log")
+            lock(sql, "name", "audit log")
             last = _last(sql)
-            if entry.seq != (last.seq if last else 0) + 1:
-                raise StaleWriteError("somebody else appended to the audit log")
-            doc = entry_document(entry)
-            sql.execute("INSERT INTO audit_log (org, seq, doc) VALUES (%s, %s, %s)", (sql.org, entry.seq, doc))
+            require_next(last.seq if last else 0, entries)
+            rows = [(sql.org, entry.seq, entry_document(entry)) for entry in entries]
+            sql.executemany("INSERT INTO audit_log (org, seq, doc) VALUES (%s, %s, %s)", rows)
             sql.execute(
                 "INSERT INTO audit_heads (org, seq, doc) VALUES (%s, %s, %s)"
                 " ON CONFLICT (org) DO UPDATE SET seq = excluded.seq, doc = excluded.doc",
-                (sql.org, entry.seq, doc),
+                rows[-1],
             )
 
-        self._tenant.write(work)
+        if entries:
+            self._tenant.write(work)
 
     def read(self, *, after: int = 0, limit: int = PAGE, newest_first: bool = False) -> list[AuditEntry]:
         if newest_first:
@@ -248,6 +259,29 @@ def _write(sql: Sql, record: TeamRecord, *, is_new: bool) -> None:
         "INSERT INTO team_keys (org, kind, field, value, id) VALUES (%s, %s, %s, %s, %s)",
         [(sql.org, kind, field, value, id_) for field, value in dict.fromkeys(values)],
     )
+
+
+def _add_missing(sql: Sql, records: Sequence[TeamRecord]) -> list[str]:
+    by_key = {key(record.id): record for record in records}
+    rows = {id_: row_of(record) for id_, record in by_key.items()}
+    kind = records[0].KIND
+    written = sql.execute(
+        "INSERT INTO team_records (org, kind, id, keep_until, doc)"
+        " SELECT %s, %s, * FROM unnest(%s::text[], %s::bigint[], %s::text[])"
+        " ON CONFLICT (org, kind, id) DO NOTHING RETURNING id",
+        (sql.org, kind, list(rows), [row[2] for row in rows.values()], [row[3] for row in rows.values()]),
+    ).fetchall()
+    new = {id_ for (id_,) in written}
+    sql.executemany(
+        "INSERT INTO team_keys (org, kind, field, value, id) VALUES (%s, %s, %s, %s, %s)",
+        [
+            (sql.org, kind, field, value, id_)
+            for id_ in rows
+            if id_ in new
+            for field, value in dict.fromkeys((field, key(value)) for field, value in keys_of(by_key[id_]))
+        ],
+    )
+    return [record.id for id_, record in by_key.items() if id_ in new]
 
 
 def _remove(sql: Sql, kind: str, ids: Sequence[str]) -> int:

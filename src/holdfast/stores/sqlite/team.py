@@ -9,11 +9,19 @@ from typing import Any
 
 from holdfast.domain.team import AuditEntry, StoredDocument, TeamRecord
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.errors import StaleWriteError
 from holdfast.lean.plain import clean
 from holdfast.ports.team import PAGE, T
 from holdfast.stores._shared.rows import clean_all, instant, micros
-from holdfast.stores._shared.teamrows import entry_document, keys_of, read_entry, read_record, row_of, taken, the_key
+from holdfast.stores._shared.teamrows import (
+    entry_document,
+    keys_of,
+    read_entry,
+    read_record,
+    require_next,
+    row_of,
+    taken,
+    the_key,
+)
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.lessons import ASKED_AT_ONCE
 from holdfast.stores.sqlite.rows import slots
@@ -32,6 +40,16 @@ class SqliteRecords:
             if sql.execute("SELECT 1 FROM team_records WHERE kind = ? AND id = ?", row_of(record)[:2]).fetchone():
                 raise taken(record, "id")
             _write(sql, record)
+
+    def add_missing(self, records: Sequence[TeamRecord]) -> list[str]:
+        ids: list[str] = []
+        with self._connection.writing() as sql:
+            for record in records:
+                known = "SELECT 1 FROM team_records WHERE kind = ? AND id = ?"
+                if not sql.execute(known, row_of(record)[:2]).fetchone():
+                    _write(sql, record)
+                    ids.append(record.id)
+        return ids
 
     def put(self, record: TeamRecord) -> None:
         with self._connection.writing() as sql:
@@ -107,14 +125,15 @@ class SqliteAuditLog:
             row = sql.execute("SELECT json_extract(doc, '$.seq'), doc FROM audit_head").fetchone()
             return read_entry(*row) if row else None
 
-    def append(self, entry: AuditEntry) -> None:
+    def append(self, entries: Sequence[AuditEntry]) -> None:
+        if not entries:
+            return
         with self._connection.writing() as sql:
             row = sql.execute("SELECT json_extract(doc, '$.seq') FROM audit_head").fetchone()
-            if entry.seq != (row[0] if row else 0) + 1:
-                raise StaleWriteError("somebody else appended to the audit log")
-            doc = entry_document(entry)
-            sql.execute("INSERT INTO audit_log (seq, doc) VALUES (?, ?)", (entry.seq, doc))
-            sql.execute("INSERT OR REPLACE INTO audit_head (one, doc) VALUES (1, ?)", (doc,))
+            require_next(row[0] if row else 0, entries)
+            rows = [(entry.seq, entry_document(entry)) for entry in entries]
+            sql.executemany("INSERT INTO audit_log (seq, doc) VALUES (?, ?)", rows)
+            sql.execute("INSERT OR REPLACE INTO audit_head (one, doc) VALUES (1, ?)", (rows[-1][1],))
 
     def read(self, *, after: int = 0, limit: int = PAGE, newest_first: bool = False) -> list[AuditEntry]:
         order = "seq < ? OR ? = 0 ORDER BY seq DESC" if newest_first else "seq > ? OR ? < 0 ORDER BY seq"
