@@ -262,7 +262,8 @@ def _write(sql: Sql, record: TeamRecord, *, is_new: bool) -> None:
 
 
 def _add_missing(sql: Sql, records: Sequence[TeamRecord]) -> list[str]:
-    by_key = {key(record.id): record for record in records}
+    # in order, so that two who add the same ones do not wait for each other
+    by_key = dict(sorted(((key(record.id), record) for record in records), key=lambda pair: pair[0]))
     rows = {id_: row_of(record) for id_, record in by_key.items()}
     kind = records[0].KIND
     written = sql.execute(
