@@ -52,7 +52,7 @@ rm -rf "$1"
 
 
 @cache
-def _find_binaries() -> Path:
+def find_binaries() -> Path:
     named = os.environ.get("HOLDFAST_TEST_POSTGRESQL", "")
     if named:
         return Path(named)
@@ -197,7 +197,7 @@ class Clusters:
         self._numbers = itertools.count(1)
         self._templates: set[tuple[Path, str]] = set()
         self._keeper = subprocess.Popen(
-            ["/bin/sh", "-c", KEEPER, str(_find_binaries()), str(self._folder)], stdin=subprocess.PIPE,
+            ["/bin/sh", "-c", KEEPER, str(find_binaries()), str(self._folder)], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True, **_user(),
         )  # fmt: skip
 
@@ -254,7 +254,7 @@ def _user() -> dict[str, Any]:
 
 def _run(program: str, *arguments: str | Path) -> None:
     """Run a program of PostgreSQL. Raises RuntimeError with what it wrote if it fails."""
-    command = [str(_find_binaries() / program), *map(str, arguments)]
+    command = [str(find_binaries() / program), *map(str, arguments)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
     with tempfile.TemporaryFile() as output:  # not a pipe: the server inherits it and never closes it
         try:
