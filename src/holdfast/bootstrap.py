@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from json import dumps
 from shutil import which
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
@@ -62,9 +62,9 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import Store
 from holdfast.publishing import sync as _sync
 from holdfast.publishing.sync import Syncing, SyncReport
-from holdfast.recall import brief as _brief, deliver as _deliver
+from holdfast.recall import brief as _brief, deliver as _deliver, servedbrief as _servedbrief
 from holdfast.recall.ask import ask
-from holdfast.recall.embed import embed_pending
+from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
 from holdfast.service import hook
@@ -193,6 +193,7 @@ class Memory:
     barren_sessions = _here(_learn.count_barren)
     drop_old_texts = _everywhere(_drop_old_texts)
     embed_pending = _everywhere(embed_pending)
+    embed_written = _everywhere(embed_written)
 
     # Delivery
 
@@ -216,6 +217,9 @@ class Memory:
         if host:
             self.services.host(host)
         start = HookCall(host=host, name="brief", session=SessionId("brief"), cwd=self.folder, moment="session_start")
+        if self.services.serves_team and not (prompt or file or command or host):
+            preview = partial(_deliver.preview, self.services, self.location, [start])
+            return [_servedbrief.served_brief(self.services, self.location, lambda: preview()[0])]
         calls = [start]
         if prompt:
             calls.append(replace(start, moment="prompt", prompt=prompt))

@@ -23,10 +23,11 @@ from holdfast.domain.query import Query
 from holdfast.domain.vocabulary import TRUSTS, LessonId, State
 from holdfast.errors import InvalidValueError, StaleWriteError
 from holdfast.lean.texts import short_id
+from holdfast.lessons.known import read_known
 from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, get_readable
+from holdfast.ports.store import LessonFilter
 from holdfast.ranking.retrievers import score_text
 from holdfast.ranking.tuning import NEARBY_HITS
 
@@ -85,22 +86,28 @@ def find_conflicts(services: Services, location: Location, of: Collection[Lesson
     return sorted(conflicts, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
 
 
-def conflicts_of(services: Services, location: Location, lesson: Lesson) -> list[Conflict]:
-    """Return the conflicts of one lesson with active ones, newest first; the lesson itself need not be stored yet."""
+def conflicts_of(
+    services: Services, location: Location, lesson: Lesson, near: Sequence[Lesson] | None = None
+) -> list[Conflict]:
+    """Return the conflicts of one lesson with active ones, newest first; the lesson itself need not be stored yet.
+
+    `near` is what `find_near` returned for it, where that is known.
+    """
     at, claim = services.clock.now(), read_claim(lesson.insight)
-    others = (other for other in _near(services, lesson) if other.id != lesson.id and _comparable(lesson, other))
+    near = find_near(services, lesson) if near is None else near
+    others = (other for other in near if other.id != lesson.id and _comparable(lesson, other))
     conflicts = (_conflict(lesson, other, relate(claim, read_claim(other.insight)), at) for other in others)
     return [conflict for conflict in conflicts if conflict is not None]
 
 
-def proposed(services: Services, location: Location, draft: Lesson) -> Lesson:
+def proposed(services: Services, location: Location, draft: Lesson, near: Sequence[Lesson] | None = None) -> Lesson:
     """Return the draft as it should be saved: waiting and linked to its opponents if it may not stand beside them.
 
     Anybody who is trusted less than the author of the other lesson only proposes, and so does an agent in any case.
     """
     if draft.state != "active":
         return draft
-    rivals = [conflict for conflict in conflicts_of(services, location, draft) if _bars(conflict, draft)]
+    rivals = [conflict for conflict in conflicts_of(services, location, draft, near) if _bars(conflict, draft)]
     if not rivals:
         return draft
     targets = {conflict.other(draft.id).id for conflict in rivals}
@@ -156,10 +163,13 @@ def keep_both(services: Services, location: Location, ref: str, other: str, *, a
     return with_retries(step)
 
 
-def find_restated(services: Services, location: Location, draft: Lesson) -> Lesson | None:
-    """Return the newest active lesson of the draft's kind and readers that says at least the same in other words."""
+def find_restated(draft: Lesson, near: Sequence[Lesson]) -> Lesson | None:
+    """Return the newest active lesson of the draft's kind and readers that says at least the same in other words.
+
+    `near` is what `find_near` returned for the draft.
+    """
     claim = read_claim(draft.insight)
-    for lesson in _near(services, draft):
+    for lesson in near:
         if not _comparable(draft, lesson):
             continue
         if family_of(lesson.kind) == family_of(draft.kind) and same_choice(lesson.insight, draft.insight):
@@ -174,7 +184,7 @@ def find_restated(services: Services, location: Location, draft: Lesson) -> Less
 # Finding
 
 
-def _near(services: Services, lesson: Lesson) -> list[Lesson]:
+def find_near(services: Services, lesson: Lesson) -> list[Lesson]:
     """Return the active lessons with the most similar words, or with values of the same slot, newest first."""
     claim = read_claim(lesson.insight)
     slots = {slot for slot, _ in claim.slots}
@@ -182,7 +192,7 @@ def _near(services: Services, lesson: Lesson) -> list[Lesson]:
     text = " ".join((lesson.insight[:LONGEST], *names))
     text_matches = services.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
     hits = score_text(text_matches, NEAR_LESSONS)
-    lessons = get_readable(services.store, [hit.id for hit in hits]) if hits else []
+    lessons = [known.lesson for known in read_known(services.store, [hit.id for hit in hits])]
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from holdfast.curation.conflicts import find_restated, proposed, settle_saved
+from holdfast.curation.conflicts import find_near, find_restated, proposed, settle_saved
 from holdfast.curation.revise import is_persons, succeed
 from holdfast.curation.tuning import CONFIDENCE, SALIENCE
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Scope, Triggers, Validity
@@ -114,11 +114,11 @@ def _keep(services: Services, location: Location, draft: Lesson, author: str) ->
             return succeed(services, location, topic, _under_topic(topic, draft), author=author)
         draft = replace(draft, topic_key="")  # the draft waits, and the present lesson keeps the key
     same = topic if topic is not None and same_rule(topic) == same_rule(draft) else find_same(services, draft)
-    if same is None and draft.state == "active":
-        same = find_restated(services, location, draft)
+    near = find_near(services, draft) if same is None and draft.state == "active" else []
+    same = same or find_restated(draft, near)
     if same is not None:
         return _refresh(services, location, same, draft, author)
-    draft = proposed(services, location, draft)
+    draft = proposed(services, location, draft, near)
     at = services.clock.now()
     fresh = replace(draft, id=LessonId(services.clock.new_id()), recorded_at=at, validity=Validity(valid_from=at))
     return write_change(services, location, "remember", [fresh], {fresh.id: None}, actor=author).lessons[0]

@@ -100,7 +100,7 @@ class Room:
 
 def collect(services: Services, location: Location, most: int = COLLECTED) -> list[Lesson]:
     """Return the lessons that may be told here: pinned ones, rules of all work and of commands, the newest `most`."""
-    query = _query(services, location)
+    query = query_of(services, location)
     occasions = replace(query, occasions=("standing", *COMMAND_KINDS))
     store = services.store
     ids = dict.fromkeys((
@@ -144,14 +144,26 @@ def load(services: Services, location: Location) -> Lines:
         most = COLLECTED_IN_A_HOOK if services.low_latency else COLLECTED
         lines = _made(services, location, collect(services, location, most))
         return Lines(lines=tuple(lines), more=_count_further(services, location, most))
-    since = datetime.fromisoformat(stored.at)
-    recent = services.store.list_recent(_query(services, location), CHANGES_READ)
-    changed = [match.id for match in recent if match.recorded_at > since]
+    if services.serves_team:  # the lines are everybody's
+        stored = replace(stored, person=services.workspace.person(location).id)
+    changed = _changed_since(services, location, stored.at)
     if not changed:
         return stored
     lessons = [lesson for lesson in get_readable(services.store, changed) if may_be_told(lesson)]
     others = [line for line in stored.lines if line.id not in changed]
     return replace(stored, lines=(*others, *_made(services, location, lessons)))
+
+
+def changed_since_prepared(services: Services, location: Location) -> int:
+    """Return how many lessons changed since the lines were prepared, up to CHANGES_READ; that many without lines."""
+    stored = _stored(services, location)
+    return CHANGES_READ if stored is None else len(_changed_since(services, location, stored.at))
+
+
+def _changed_since(services: Services, location: Location, at: str) -> list[LessonId]:
+    since = datetime.fromisoformat(at)
+    recent = services.store.list_recent(query_of(services, location), CHANGES_READ)
+    return [match.id for match in recent if match.recorded_at > since]
 
 
 def _made(services: Services, location: Location, lessons: Sequence[Lesson]) -> list[BriefLine]:
@@ -176,10 +188,11 @@ def _newest_first(lines: Iterable[BriefLine]) -> Iterator[tuple[float, BriefLine
 
 def _count_further(services: Services, location: Location, most: int = COLLECTED) -> int:
     """Return how many more lessons there are than are collected, up to COUNTED."""
-    return max(0, services.store.count_lessons(_query(services, location), most + COUNTED) - most)
+    return max(0, services.store.count_lessons(query_of(services, location), most + COUNTED) - most)
 
 
-def _query(services: Services, location: Location) -> Query:
+def query_of(services: Services, location: Location) -> Query:
+    """Return the query for all lessons that may be told here now."""
     return Query(project=location.project.id, at=services.clock.now(), states=TOLD_STATES, prefix=location.prefix)
 
 

@@ -91,6 +91,10 @@ ID_ROOM = 12
 """Characters of a title's line besides its words and its source."""
 COLLECTED_IN_A_HOOK = 200
 """The same in a hook for which the learner prepared nothing yet."""
+SERVED_S, SERVED_KEPT = 30.0, 200
+"""Seconds for which a server tells a brief again while its lessons are as they were, and how many briefs it keeps."""
+CHANGES_BEFORE_PREPARED = 40
+"""Changed lessons from which a server prepares the lines anew: each is read for every brief that is made until then."""
 CHANGES_READ = 100
 """Newest lessons that are looked at for those that changed since the lines were prepared."""
 COUNTED = 10_000

@@ -7,11 +7,12 @@ entry. `team.answers` stores the answer to a request with an idempotency key in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.errors import StaleWriteError
+from holdfast.errors import EmbedderError, StaleWriteError
 from holdfast.ports.store import get_readable
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.table import OpAnswer
@@ -55,3 +56,5 @@ def _publish(call: OpCall, ids: Sequence[LessonId]) -> None:
     present: list[Lesson] = get_readable(call.stores.store, list(dict.fromkeys(ids)))
     review.note_saved(call.team, call.caller, call.project, present)
     call.publish(ids)
+    with suppress(EmbedderError):  # then the lesson is found by its words alone
+        call.memory.embed_written([lesson.id for lesson in present])
