@@ -346,8 +346,8 @@ def postmaster(url: str) -> int:
 def memory_mb(pid: int) -> float:
     """Return the memory that a process holds, shared pages counted in full."""
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    return round(int(found[1]) / 1024, 1) if found else 0.0
+    line = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return round(int(line[1]) / 1024, 1) if line else 0.0
 
 
 def found_team(url: str) -> str:
