@@ -364,7 +364,7 @@ def found_team(url: str) -> str:
 def measure(options: argparse.Namespace, url: str, token: str, questions: list[Question]) -> dict[str, Any]:
     """Return the figures of all rounds."""
     words = Words(SEED)
-    rounds = []
+    rounds: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         scripts = write_scripts(folder, record_recalls(url, questions))
