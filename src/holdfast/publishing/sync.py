@@ -445,7 +445,7 @@ class _Run:
 
     def _changed_by_files(self, read: Mapping[LessonId, object]) -> list[LessonId]:
         """Return lessons whose file changed, or whose file somebody vouches for now, in a fixed order."""
-        vouched = (id for id, entry in self.entries.items() if self._accepts(id) and (entry.waits or not entry.ours))
+        vouched = (id for id, entry in self.entries.items() if self._accepts(id) and _may_take(entry))
         return self._with_twins({*read, *vouched})
 
     def _to_do(self, read: Mapping[LessonId, object]) -> list[LessonId]:
@@ -460,7 +460,7 @@ class _Run:
                 or shared in read
                 or shared in self.forced
                 or at != entry.at
-                or (self._accepts(shared) and (entry.waits or not entry.ours))
+                or (self._accepts(shared) and _may_take(entry))
             ):
                 due.add(shared)
         return self._with_twins(due)
@@ -694,15 +694,15 @@ class _Run:
         """Let a lesson of ours, if a person vouches for it, and its file become what both were joined to."""
         entry, lesson, mine, joined = case.entry, case.lesson, case.mine, case.document
         assert mine is not None
-        agreed, waits = joined, False
+        agreed, waits, has_more = joined, False, False
         if joined.values != mine.values:
             if lesson is not None and self._accepts(entry.id) and not case.doubt:
                 after = revised(lesson, joined, self.local_ids, self.services.clock.now(), self.shared_ids)
                 lesson = self._put(lesson, after, "forgotten" if joined.is_tombstone else "changed", entry.path)
-            elif _is_ours_alone(mine, joined):
-                agreed = mine
             else:
-                agreed, waits = mine, True
+                agreed, has_more = mine, _is_ours_alone(mine, joined)
+                waits = not has_more
+            if waits:
                 reason = case.doubt or (OTHERS_DIFFER if self.how.channel else FILE_DIFFERS)
                 self._tell("waiting", entry.path, lesson, reason)
         is_hidden = lesson is not None and lesson.private and self.how.audience == "team"
@@ -713,7 +713,7 @@ class _Run:
                 self._unshare(entry)
                 return
         path = self.present.get(entry.id) or entry.path
-        self._keep(replace(entry, path=path, waits=waits), lesson, agreed)
+        self._keep(replace(entry, path=path, waits=waits, has_more=has_more), lesson, agreed)
 
     def _unshare(self, entry: Entry) -> None:
         """Leave a lesson as it was before somebody wanted to share it."""
@@ -857,7 +857,22 @@ class _Run:
 
 def _released(entry: Entry) -> Entry:
     """Return the entry of a document that no lesson of this store belongs to."""
-    return replace(entry, lesson=LessonId(""), twin=LessonId(""), ours=False, stamps={}, at="", links=(), waits=False)
+    return replace(
+        entry,
+        lesson=LessonId(""),
+        twin=LessonId(""),
+        ours=False,
+        stamps={},
+        at="",
+        links=(),
+        waits=False,
+        has_more=False,
+    )
+
+
+def _may_take(entry: Entry) -> bool:
+    """Return whether the file has something that the lesson of this store has not taken."""
+    return entry.waits or entry.has_more or not entry.ours
 
 
 def _stated(lesson: Lesson) -> Rule:

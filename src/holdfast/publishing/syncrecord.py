@@ -48,6 +48,8 @@ class Entry:
     """Its links, as kind and shared id, to lessons that this store does not have yet."""
     waits: bool = False
     """Whether the file has a change that nobody has accepted yet."""
+    has_more: bool = False
+    """Whether the file has only links more, to lessons that contradict it: taken with the next change accepted."""
 
     @property
     def parsed_stamps(self) -> dict[str, Stamp] | None:
