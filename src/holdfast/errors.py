@@ -127,5 +127,9 @@ class ServerUnreachableError(ServerError):
     """A server did not answer in time, or not at all; what is stored on this machine is untouched."""
 
 
+class RepositoryError(HoldfastError):
+    """A git repository of lessons cannot be reached, or refuses what is pushed; trying again later is safe."""
+
+
 class WrongKeyError(HoldfastError):
     """This machine's key is not the one that a person's other machines seal private lessons with; nothing was lost."""

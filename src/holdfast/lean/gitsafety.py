@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 UNSAFE_VARIABLES = (
@@ -55,3 +57,19 @@ def git_program(path: str, exists: Callable[[str], bool], windows: bool) -> str:
         folder.strip('"').rstrip("\\/") + "\\git.exe" for folder in path.split(";") if folder.strip('"')[1:2] == ":"
     )
     return next(filter(exists, programs), "C:\\no git on the PATH\\git.exe")
+
+
+# Addresses of repositories
+
+
+_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def shown(url: str) -> str:
+    """Return the address without a login, for people."""
+    return _LOGIN.sub("", url)
+
+
+def is_address(text: str) -> bool:
+    """Return whether the text is an address of a git repository, or a path, rather than a name."""
+    return "://" in text or os.sep in text or "/" in text or re.match(r"[\w.-]+@[\w.-]+:", text) is not None

@@ -565,9 +565,11 @@ class _Run:
         holders: dict[Rule, list[LessonId]] = {}
         changing = {case.lesson.id: case for case in self.cases.values() if case.lesson is not None}
         for lesson in self.lessons.values():
-            rule = _stated(lesson) if lesson.state in LIVING else None
-            if rule and (case := changing.get(lesson.id)) and self._is_taken(case):
-                rule = _rule_of(case.document)
+            case = changing.get(lesson.id)
+            if case is not None and self._is_taken(case):
+                rule = _rule_of(case.document)  # also of a lesson that had ended, and that somebody took up again
+            else:
+                rule = _stated(lesson) if lesson.state in LIVING else None
             if rule:
                 holders.setdefault(rule, []).append(lesson.id)
         return holders
@@ -576,7 +578,7 @@ class _Run:
         """Return whether the lesson becomes what its document says."""
         if case.entry.ours:
             return self._accepts(case.entry.id) and not case.doubt
-        return case.lesson is not None and is_from_elsewhere(case.lesson)
+        return case.lesson is not None and is_from_elsewhere(case.lesson) and case.lesson.state in LIVING
 
     def _find_home(self, case: _Case, holders: dict[Rule, list[LessonId]]) -> None:
         entry, rule = case.entry, _rule_of(case.document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,11 +13,13 @@ import click
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import SYNC_LOCK, SYNC_WAIT_S, Memory
 from holdfast.domain.lesson import Lesson
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, InvalidValueError
+from holdfast.home.remotes import load_remotes
+from holdfast.home.repositories import KnownRepository, known_repository, load_repositories, remember_repository
 from holdfast.home.runfiles import RunLock
 from holdfast.home.runfiles import note as log
 from holdfast.installing.githooks import is_busy
-from holdfast.lean.gitsafety import git_program, safe_environment
+from holdfast.lean.gitsafety import git_program, is_address, safe_environment, shown
 from holdfast.lean.texts import short_id
 from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
 from holdfast.publishing.publication import branch_lessons, markdown_line
@@ -26,6 +29,7 @@ from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, lesson_ids
 from holdfast.surfaces.cli.remote import exchange_json, sync_with_server, tell_exchange
 from holdfast.surfaces.cli.screen import counted, note, note_conflicts, say, table
+from holdfast.upkeep.repositorysync import sync_repository
 
 if TYPE_CHECKING:
     from holdfast.publishing.remote.exchange import ExchangeReport
@@ -56,14 +60,24 @@ def share(call: Call, refs: tuple[str, ...], everything: bool, to_server: bool, 
     return _answer_sync(call, report, dry_run)
 
 
-@command("holdfast sync", "holdfast sync --dry-run", "holdfast sync --accept")
+@command(
+    "holdfast sync", "holdfast sync --dry-run", "holdfast sync --accept",
+    "holdfast sync --remote git@github.com:ada/memory.git --own", "holdfast sync --remote memory",
+)  # fmt: skip
 @click.option("--accept", is_flag=True, help="Vouch for the files: new lessons become active and changes take effect.")
 @click.option("--dry-run", is_flag=True, help="Print what would change; change nothing.")
+@click.option("--remote", metavar="URL|NAME", default="", help="A git repository of lessons, or the linked server.")
+@click.option(
+    "--own/--shared", "is_own", default=None,
+    help="Whether only you can read that repository: your own lessons travel with it, and what comes takes effect.",
+)  # fmt: skip
 @click.option("--git-hook", "from_git", is_flag=True, hidden=True, help="Used by git hooks: print nothing, never fail.")
-def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
+def sync(call: Call, accept: bool, dry_run: bool, remote: str, is_own: bool | None, from_git: bool) -> int:
     """Import changes from .holdfast/lessons into memory, and write changes from memory there.
 
     A project that is linked to a server (`holdfast remote add`) is synced with it, too; without a network that waits.
+    With --remote, sync with a git repository of lessons instead: it takes the project's lessons without `share`, and
+    needs no server. Private lessons stay on this machine.
 
     Changes on both sides are merged field by field. A forgotten lesson does not come back. A new lesson from a file
     waits in the inbox (`holdfast review`). A change to an active lesson waits for --accept. A file that cannot be read
@@ -71,9 +85,41 @@ def sync(call: Call, accept: bool, dry_run: bool, from_git: bool) -> int:
     """
     if from_git:
         return _sync_for_git(call)
+    if is_own is not None and not remote:
+        raise click.UsageError("--own and --shared say what a repository is: give --remote")
     with call.open() as memory:
-        report = sync_lessons(memory, Syncing(accept=accept, dry=dry_run))
+        repository = _repository_named(memory, remote, is_own) if remote else None
+        if repository is not None:
+            report = sync_repository(memory, repository, accept=accept, dry=dry_run)
+            if not dry_run:
+                repository = remember_repository(memory.settings.home, repository.url, repository.is_own)
+            return _answer_sync(call, report, dry_run, repository=repository)
+        report = SyncReport() if remote else sync_lessons(memory, Syncing(accept=accept, dry=dry_run))
         return _sync_server(call, memory, report, accept=accept, dry_run=dry_run)
+
+
+def _repository_named(memory: Memory, named: str, is_own: bool | None) -> KnownRepository | None:
+    """Return the git repository of that address or name; None for the name of the server that is linked.
+
+    A path is made absolute.
+    """
+    home = memory.settings.home
+    remotes = load_remotes(home)
+    url = os.path.abspath(named) if os.path.isdir(named) else named
+    if known := known_repository(home, named) or known_repository(home, url):
+        return replace(known, is_own=known.is_own if is_own is None else is_own)
+    if named in {name for remote in remotes.remotes for name in (remote.name, remote.url)}:
+        linked = remotes.remote_of(memory.location.project.id)
+        if linked is None or named not in (linked.name, linked.url):
+            raise InvalidValueError(f"this project is not linked to {named}", hint=f"holdfast remote add {named}")
+        if is_own is not None:
+            raise click.UsageError("--own and --shared are for git repositories")
+        return None
+    if not is_address(url):
+        names = [repository.name for repository in load_repositories(home)] + remotes.names()
+        hint = f"known here: {', '.join(names)}" if names else "give the address of a git repository"
+        raise InvalidValueError(f"no repository or server {named!r} is known here", hint=hint)
+    return KnownRepository(name=shown(url), url=url, is_own=bool(is_own))
 
 
 def _sync_server(
@@ -119,44 +165,58 @@ def _sync_for_git(call: Call) -> int:
     return 0
 
 
-def _answer_sync(call: Call, report: SyncReport, dry_run: bool, exchanged: ExchangeReport | None = None) -> int:
+def _answer_sync(
+    call: Call,
+    report: SyncReport,
+    dry_run: bool,
+    exchanged: ExchangeReport | None = None,
+    repository: KnownRepository | None = None,
+) -> int:
     """Print what a sync did or would do; return the exit code."""
+    folder = "" if repository else FOLDER
     plain = {
         "steps": [
             {
-                "verb": step.verb, "file": FOLDER + step.path if step.path else "", "id": step.lesson,
+                "verb": step.verb, "file": folder + step.path if step.path else "", "id": step.lesson,
                 "title": step.title, "reason": step.reason,
             }
             for step in report.steps
         ],
         "problems": [
-            {"file": FOLDER + p.path, "line": p.line, "column": p.column, "reason": p.reason} for p in report.problems
+            {"file": folder + p.path, "line": p.line, "column": p.column, "reason": p.reason} for p in report.problems
         ],
         "shared": report.shared, "absent": report.absent, "waiting": report.waiting, "conflicts": report.conflicts,
-        "dry_run": dry_run, "server": exchange_json(exchanged),
+        "dry_run": dry_run, "server": exchange_json(exchanged), "repository": repository.name if repository else "",
     }  # fmt: skip
     if not call.answer(plain):
         if report.shared or exchanged is None:
-            _tell_sync(report, dry_run)
+            _tell_sync(report, dry_run, folder)
+            if repository is not None and not dry_run:
+                _tell_repository(repository)
         if exchanged is not None:
             tell_exchange(exchanged, dry_run)
     failed = report.problems or (exchanged and (exchanged.problems or exchanged.refused))
     return 1 if failed or any(step.verb == "refused" for step in report.steps) else 0
 
 
-def _tell_sync(report: SyncReport, dry_run: bool) -> None:
+def _tell_repository(repository: KnownRepository) -> None:
+    whose = "only you can read it" if repository.is_own else "others can read it; --own says that only you can"
+    note(f"synced with {shown(repository.url)}: {whose}; next time: holdfast sync --remote {repository.name}")
+
+
+def _tell_sync(report: SyncReport, dry_run: bool, folder: str) -> None:
     for step in report.steps:
-        where = FOLDER + step.path if step.verb in ("written", "forgotten") else short_id(step.lesson)
+        where = folder + step.path if step.verb in ("written", "forgotten") else short_id(step.lesson)
         say(f"{step.verb:9} {where}  {step.title}" + (f" ({step.reason})" if step.reason else ""))
     for problem in report.problems:
-        note(f"error: {FOLDER}{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
+        note(f"error: {folder}{problem.path}:{problem.line}:{problem.column}: {problem.reason}; skipped")
     words = f"{counted(report.shared, 'shared lesson')}"
-    if report.absent:
+    if report.absent and folder:
         words += f", {report.absent} of them without a file here; holdfast share ID writes it"
     note(words)
     if report.waiting:
         note(f"{counted(report.waiting, 'change')} in files wait for you: holdfast sync --accept")
-    if report.count("added") and not dry_run:
+    if any(step.verb == "added" and step.reason for step in report.steps) and not dry_run:
         note("new lessons wait for you: holdfast review, or holdfast sync --accept")
     note_conflicts(report.conflicts)
     if dry_run:
