@@ -26,6 +26,7 @@ fast: $(DEV) ## Style, types and one test file in ten: half a minute
 
 nightly: lint types contracts e2e conformance ## Everything, with many examples for each property; then mutants and faults
 	$(PYTEST) -q --ignore=tests/e2e --nightly --hypothesis-profile=nightly
+	$(MAKE) unit-postgresql ALL=1
 	$(MAKE) mutants hostile
 
 lint: $(DEV) ## Style, formatting, names and the other rules of the house

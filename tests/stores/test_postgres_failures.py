@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolClosed, PoolTimeout
 from tests.contract.store_questions import minutes
 from tests.postgresql import Clusters, Database
@@ -110,6 +111,14 @@ def test_neither_an_address_nor_a_store_shows_who_connects() -> None:
     assert address.where == "PostgreSQL at db.example.org:5433, database memory"
     assert (address.org, address.pool_size, address.partitions) == (3, 8, 16)
     assert SECRET in address.conninfo
+
+
+def test_a_network_that_swallows_packets_is_noticed_and_a_url_may_say_otherwise() -> None:
+    ours = conninfo_to_dict(address_of("postgresql://h/x", 30.0).conninfo)
+    assert (ours["connect_timeout"], ours["keepalives_idle"], ours["tcp_user_timeout"]) == ("10", "30", "60000")
+    assert conninfo_to_dict(address_of("postgresql://h/x", 0.5).conninfo)["connect_timeout"] == "2"
+    own = conninfo_to_dict(address_of("postgresql://h/x?connect_timeout=3&tcp_user_timeout=1", 30.0).conninfo)
+    assert (own["connect_timeout"], own["tcp_user_timeout"]) == ("3", "1")
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,13 @@ def test_old_servers_and_extensions_are_named(sql: psycopg.Connection[Any], monk
     assert re.search(r"PostgreSQL \d\d is too old", schema.missing(sql))
 
 
+def test_a_database_that_cannot_hold_every_text_is_refused(cluster: Any) -> None:
+    cluster.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(StoreError, match="LATIN1"):
+        make({"url": cluster.url("latin")}).__enter__()
+    cluster.drop_database("latin")
+
+
 def test_two_processes_may_migrate_at_once(cluster: Any) -> None:
     database = cluster.create_database("twice")
     address = address_of(database.store_url())

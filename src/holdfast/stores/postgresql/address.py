@@ -13,7 +13,9 @@ from holdfast.errors import InvalidValueError
 
 FORM = "write postgresql://user@host:5432/database, with the password in ~/.pgpass or PGPASSWORD"
 OURS = ("org", "owner", "pool", "partitions", "prepare")
-PARTITIONS, POOL_SIZE, CONNECT_TIMEOUT_S = 16, 8, 10
+PARTITIONS, POOL_SIZE = 16, 8
+CONNECT_TIMEOUT_S, SHORTEST_CONNECT_S = 10, 2
+"""How long a connection may take to be made; libpq rounds one second up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ def address_of(url: str, timeout_s: float = 30.0) -> Address:
         raise InvalidValueError("HOLDFAST_STORE is not a PostgreSQL URL", hint=FORM)
     conninfo, known, ours = taken
     return Address(
-        conninfo=conninfo,
+        conninfo=_connection(conninfo, known, timeout_s),
         where=_where(known),
         org=_number(ours, "org", 1, 1, 2**31 - 1),
         owner=ours.get("owner", ""),
@@ -79,9 +81,20 @@ def _take_apart(url: str) -> tuple[str, Mapping[str, object], Mapping[str, str]]
         return None
     if parts.scheme not in ("postgresql", "postgres") or not parts.netloc + parts.path:
         return None
-    if "connect_timeout" not in known:
-        conninfo = make_conninfo(conninfo, connect_timeout=CONNECT_TIMEOUT_S)
     return conninfo, known, ours
+
+
+def _connection(conninfo: str, known: Mapping[str, object], timeout_s: float) -> str:
+    """Return what libpq gets, with our defaults for what the URL leaves open.
+
+    A network that swallows packets is noticed after a minute; without these settings a call would wait for hours.
+    """
+    connect_s = max(SHORTEST_CONNECT_S, min(CONNECT_TIMEOUT_S, round(timeout_s)))
+    defaults: dict[str, str | int] = {
+        "connect_timeout": connect_s, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3,
+        "tcp_user_timeout": 60_000, "client_encoding": "utf8",
+    }  # fmt: skip
+    return make_conninfo(conninfo, **{name: value for name, value in defaults.items() if name not in known})
 
 
 def _where(known: Mapping[str, object]) -> str:

@@ -92,6 +92,9 @@ def missing(connection: Connection) -> str:
     (version,) = connection.execute("SELECT current_setting('server_version_num')::int").fetchone() or (0,)
     if version < OLDEST_SERVER:
         return f"PostgreSQL {version // 10_000} is too old: 16 or later is needed"
+    (encoding,) = connection.execute("SELECT current_setting('server_encoding')").fetchone() or ("",)
+    if encoding != "UTF8":
+        return f"the database's encoding is {encoding}: create one with ENCODING 'UTF8' TEMPLATE template0"
     row = connection.execute(
         "SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'"
     ).fetchone()

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.errors import DeadlockDetected
+from psycopg_pool import PoolTimeout
 
 from holdfast.errors import StoreError, StoreLockedError, StoreUnavailableError
 from holdfast.stores.postgresql.cache import Cache
@@ -151,7 +152,9 @@ class Tenant:
         """Begin a transaction that the stack ends. A connection that turns out to be lost is replaced once."""
         try:
             return stack.enter_context(self._transaction(begin))
-        except StoreUnavailableError:
+        except StoreUnavailableError as exc:
+            if isinstance(exc.__context__, PoolTimeout):
+                raise  # it waited for its whole time already
             self.database.renew()
         return stack.enter_context(self._transaction(begin))
 
@@ -164,11 +167,12 @@ class Tenant:
     def _twice(self, begin: str, work: Callable[[Sql], V]) -> V:
         try:
             return self._once(begin, work)
-        except StoreUnavailableError:
-            self.database.renew()
-        except StoreLockedError as exc:
-            if not isinstance(exc.__context__, DeadlockDetected):
+        except (StoreUnavailableError, StoreLockedError) as exc:
+            is_locked = isinstance(exc, StoreLockedError)
+            if isinstance(exc.__context__, PoolTimeout) or (is_locked and not _is_victim(exc)):
                 raise  # it waited for its whole time already
+            if not is_locked:
+                self.database.renew()
         return self._once(begin, work)
 
     def _once(self, begin: str, work: Callable[[Sql], V]) -> V:
@@ -248,6 +252,10 @@ class Tenant:
                     hint="look whether the change is there before you repeat it",
                 )
             raise failure from None
+
+
+def _is_victim(exc: StoreError) -> bool:
+    return isinstance(exc.__context__, DeadlockDetected)
 
 
 @contextmanager
