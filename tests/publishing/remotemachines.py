@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from holdfast import Memory
-from holdfast.curation import review
+from holdfast.client.documents import DocumentClient
+from holdfast.client.transport import Transport
 from holdfast.domain.lesson import Lesson, in_state
-from holdfast.domain.project import ORGANISATION, Location, Project
-from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError, ServerUnreachableError
 from holdfast.lean.texts import dumps, loads
 from holdfast.lessons.ledger import write_change
 from holdfast.ports.services import Clock
 from holdfast.publishing.remote.exchange import ExchangeReport, Peer, exchange
-from holdfast.publishing.remote.sealed import exchange_sealed, sealed_feed, store_sealed
+from holdfast.publishing.remote.sealed import exchange_sealed
 from holdfast.publishing.remote.sealing import Seal, make_seal, show_key
-from holdfast.publishing.remote.server import Sender, feed, merge, page_json, publish, results_json, take
 from holdfast.settings import load_settings
-from holdfast.workspace.bare import server_location
-from tests.publishing.documentrows import DocumentRows
+from tests.surfaces.rest.world import World
 
 KEY = show_key(bytes(range(32)))
-PROJECT = Project(id=ProjectId("harbour"), name="harbour", source="file")
+PROJECT = "harbour"
 
 
 class Killed(BaseException):
@@ -74,60 +71,54 @@ class DyingStore:
         return write
 
 
-@dataclass
+class InProcess:
+    """Sends requests to an application in this process, where none takes longer than it takes."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def request(self, method: str, url: str, *, content: bytes | None, headers: Mapping[str, str], **_more: Any) -> Any:
+        return self._world.client.request(method, url, content=content, headers=headers)
+
+
 class Hub:
-    """The server: a memory of each project over one store, and the documents."""
+    """The real application of a server over SQLite, with a client for each member."""
 
-    memory: Memory
-    documents: DocumentRows = field(default_factory=DocumentRows)
-    reviewers: frozenset[str] = frozenset()
-    traffic: list[str] = field(default_factory=list)
-    """Everything that ever came in."""
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.traffic: list[str] = []
+        """Everything that ever came in."""
+        world.call("POST", "/projects", json={"id": PROJECT, "name": "Harbour"})
 
-    def location(self, project: str) -> Location:
-        return server_location(Project(id=ProjectId(project), name=project, source="server"))
+    def client(self, member: str) -> DocumentClient:
+        http: Any = InProcess(self.world)
+        return DocumentClient(Transport("http://127.0.0.1", self.world.home.tokens[member], http=http))
 
-    def sender(self, member: str) -> Sender:
-        return Sender(member=member, may_confirm=lambda lesson: member in self.reviewers)
+    def rules(self, state: str = "active") -> list[str]:
+        """Return the rules of the project's lessons in that state."""
+        answer = self.world.call("GET", f"/projects/{PROJECT}/lessons?state={state}&limit=200")
+        return sorted(row["insight"] for row in answer.json()["items"])
 
-    def changes(self, member: str, project: str, after: int, limit: int) -> dict[str, Any]:
-        page = feed(
-            self.memory.services, self.location(project), self.documents, after, limit, member=member,
-            sees=lambda lesson: member in self.reviewers,
-        )  # fmt: skip
-        return page_json(page)
+    def documents(self) -> list[Any]:
+        """Return the documents as an admin has them."""
+        return list(self.client("admin").changes(PROJECT, 0, 1_000)["documents"])
 
-    def send(self, member: str, project: str, documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        incoming = [take(each) for each in documents]
-        location = self.location(project)
-        return results_json(merge(self.memory.services, location, self.documents, incoming, self.sender(member)))
-
-    def sealed_changes(self, member: str, after: int, limit: int) -> dict[str, Any]:
-        return sealed_feed(self.documents, member, after, limit)
-
-    def send_sealed(self, member: str, sealed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        return {"results": store_sealed(self.documents, self.memory.services.clock, member, sealed)}
-
-    def lessons(self, state: Any, project: str = PROJECT.id) -> list[Lesson]:
-        there = self.memory.at(self.memory.folder)
-        there._location = self.location(project)
-        return there.lessons(states=(state,))
+    def sealed(self, member: str) -> list[Any]:
+        """Return the member's sealed documents."""
+        return list(self.client(member).sealed_changes(0, 1_000)["sealed"])
 
     def review_everything(self) -> int:
         """Accept whatever waits; return how much that was."""
-        location = self.location(PROJECT.id)
-        waiting = self.lessons("candidate")
-        for lesson in waiting:
-            refined = [link.target for link in lesson.links if link.kind == "refines"]
-            review.accept(self.memory.services, location, lesson.id)
-            publish(self.memory.services, location, self.documents, [lesson.id, *refined])
+        waiting = self.world.call("GET", f"/projects/{PROJECT}/review").json()["waiting"]
+        for row in waiting:
+            answer = self.world.call("POST", f"/projects/{PROJECT}/lessons/{row['id']}/accept")
+            assert answer.status_code in (200, 404, 409), answer.text  # accepting one may settle another
         return len(waiting)
 
     def content(self) -> str:
         """Everything that the server has ever seen or stored, as text."""
-        files = [path.read_bytes() for path in Path(self.memory.settings.home).rglob("*") if path.is_file()]
-        rows = [row.body for row in self.documents.rows.values()]
-        return "\n".join([*self.traffic, *rows, *(content.decode("utf-8", "replace") for content in files)])
+        files = [path.read_bytes() for path in Path(self.world.settings.home).rglob("*") if path.is_file()]
+        return "\n".join([*self.traffic, *(content.decode("utf-8", "replace") for content in files)])
 
 
 class Wire:
@@ -135,7 +126,7 @@ class Wire:
 
     def __init__(self, hub: Hub, member: str) -> None:
         self._hub = hub
-        self._member = member
+        self._client = hub.client(member)
         self.faults: list[str] = []
         self._late: Callable[[], Any] | None = None
 
@@ -156,7 +147,7 @@ class Wire:
         self._hub.traffic.append(text)
 
         def arrive() -> dict[str, Any]:
-            answer: dict[str, Any] = loads(dumps(getattr(self._hub, name)(self._member, *loads(text))))
+            answer: dict[str, Any] = getattr(self._client, name)(*loads(text))
             return answer
 
         fault = self.faults.pop(0) if self.faults else ""
@@ -268,13 +259,15 @@ class Machine:
 def settle_down(hub: Hub, machines: Sequence[Machine], *, accept: bool = False) -> int:
     """Let everybody sync until nothing changes; return how many rounds that took."""
     for number in range(1, 10):
-        before = [*(machine.living() for machine in machines), dict(hub.documents.rows)]
+        before = _everything(hub, machines)
         for machine in machines:
             machine.sync()
         accepted = hub.review_everything() if accept else 0
-        if not accepted and [*(machine.living() for machine in machines), dict(hub.documents.rows)] == before:
+        if not accepted and _everything(hub, machines) == before:
             return number
     raise AssertionError("the machines do not agree")
 
 
-__all__ = ["ORGANISATION", "Hub", "Machine", "settle_down"]
+def _everything(hub: Hub, machines: Sequence[Machine]) -> list[Any]:
+    stored = [hub.documents(), *(hub.sealed(machine.member) for machine in machines)]
+    return [*(machine.living() for machine in machines), *stored]

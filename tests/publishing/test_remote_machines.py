@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holdfast import Memory
-from holdfast.settings import load_settings
 from tests.publishing.remotemachines import Hub, Machine, settle_down
+from tests.surfaces.rest.world import open_world
 
 RULES = ("Retries are capped at 3", "Ids end with a check digit", "Tides are in metres")
 PRIVATE = ("Zanzibar sails on Mondays", "Quokkas like strong tea")
@@ -67,7 +68,7 @@ def play(machine: Machine, verb: str, number: int, faults: list[str]) -> None:
 
 
 def check_agreement(hub: Hub, machines: list[Machine]) -> None:
-    there = sorted(lesson.insight for lesson in hub.lessons("active"))
+    there = hub.rules()
     assert len(there) == len(set(there)), "nothing is there twice"
     for machine in machines:
         assert machine.shared() == there
@@ -80,26 +81,63 @@ def check_agreement(hub: Hub, machines: list[Machine]) -> None:
     assert not any(word in content for word in ("Zanzibar", "Quokkas", "strong tea")), "nothing private is there"
 
 
-@settings(max_examples=60)
-@example([(0, "remember", 0, []), (0, "sync", 0, []), (1, "sync", 0, []), (0, "revise", 1, []), (1, "revise", 4, [])])
-@example([(0, "remember", 0, []), (0, "revise", 1, []), (1, "remember", 0, []), (1, "sync", 0, ["", "", "unanswered"])])
-@given(moves)
-def test_machines_agree_whatever_the_network_does(what: list[Move]) -> None:
+@contextmanager
+def open_machines(members: Sequence[str]) -> Iterator[tuple[Hub, list[Machine]]]:
+    """Open a server and a machine for each of the members, with clocks that differ."""
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch, "harbour")
         Path(project, ".holdfast").mkdir(parents=True)
         Path(project, ".holdfast", "project.toml").write_text('id = "harbour"\n')
-        environ = {"HOME": scratch, "HOLDFAST_HOME": f"{scratch}/server"}
-        with Memory(str(project), settings=load_settings(environ)) as memory:
-            hub = Hub(memory=memory, reviewers=frozenset({"ann", "bob"}))
-            members = ("ann", "ann", "bob")
-            machines = [Machine(hub, Path(scratch, f"home{n}"), project, members[n], SKEWS[n]) for n in range(3)]
+        with open_world(Path(scratch, "server")) as world:
+            hub = Hub(world)
+            machines = [
+                Machine(hub, Path(scratch, f"home{number}"), project, member, SKEWS[number])
+                for number, member in enumerate(members)
+            ]
             try:
-                for number, verb, detail, faults in what:
-                    play(machines[number], verb, detail, faults)
-                settle_down(hub, machines)
-                check_agreement(hub, machines)
-                assert machines[0].own() == machines[1].own(), "one person's machines have the same private lessons"
+                yield hub, machines
             finally:
                 for machine in machines:
                     machine.close()
+
+
+@settings(max_examples=40)
+@example([(0, "remember", 0, []), (0, "sync", 0, []), (1, "sync", 0, []), (0, "revise", 1, []), (1, "revise", 4, [])])
+@example([(0, "remember", 0, []), (0, "revise", 1, []), (1, "remember", 0, []), (1, "sync", 0, ["", "", "unanswered"])])
+@example([(1, "remember", 3, []), (1, "sync", 3, []), (1, "revise", 4, []), (1, "die", 5, [])])
+@given(moves)
+def test_machines_agree_whatever_the_network_does(what: list[Move]) -> None:
+    with open_machines(("reviewer", "reviewer", "author")) as (hub, machines):
+        for number, verb, detail, faults in what:
+            play(machines[number], verb, detail, faults)
+        settle_down(hub, machines)
+        check_agreement(hub, machines)
+        assert machines[0].own() == machines[1].own(), "one person's machines have the same private lessons"
+
+
+@settings(max_examples=25)
+@given(moves)
+def test_what_writers_state_is_everywhere_once_it_is_reviewed(what: list[Move]) -> None:
+    with open_machines(("reviewer", "writer", "proposer")) as (hub, machines):
+        for number, verb, detail, faults in what:
+            is_refused = machines[number].member != "reviewer" and verb in ("retire", "forget")
+            if not is_refused:  # what only a reviewer may do has tests of its own
+                play(machines[number], verb, detail, faults)
+        settle_down(hub, machines, accept=True)
+        check_agreement(hub, machines)
+
+
+def test_a_purged_lesson_leaves_no_word_in_the_tables_and_is_forgotten_by_the_others() -> None:
+    with open_machines(("reviewer", "author")) as (hub, machines):
+        first, second = machines
+        first.remember("The pilot of pier nine is Walburga")
+        settle_down(hub, machines)
+        [lesson] = first.living()
+        first.memory.purge(lesson.id)
+        first.reopen()
+        files = [path.read_bytes() for path in Path(first.memory.settings.home).rglob("*") if path.is_file()]
+        assert not any(b"Walburga" in content for content in files)
+        settle_down(hub, machines)
+        assert second.living() == []
+        assert hub.rules() == []
+        assert all(row["values"]["state"] == "forgotten" for row in hub.documents())

@@ -10,7 +10,7 @@ from holdfast.curation.review import WAITING
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import ProjectId, State
-from holdfast.errors import ForbiddenError
+from holdfast.errors import ForbiddenError, IllegalTransitionError, NotFoundError
 from holdfast.lean.texts import dumps
 from holdfast.ports.store import LogFilter
 from holdfast.publishing.remote import sealed
@@ -78,8 +78,8 @@ def _confirms(desk: review.Desk, lesson: Lesson) -> bool:
         return False
     try:
         return bool(review.confirm(desk, lesson.id).accepted_by)
-    except ForbiddenError:  # who proposed a lesson cannot be the one who confirms it
-        return False
+    except (ForbiddenError, NotFoundError, IllegalTransitionError):
+        return False  # their own proposal, another one's that they do not see, or one that is out of use by now
 
 
 def list_sealed(call: OpCall) -> OpAnswer:
