@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import anyio
 import anyio.to_thread
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
@@ -24,6 +25,7 @@ from holdfast.server.metrics import Metrics
 from holdfast.server.parent import end_with_parent
 from holdfast.server.signin import SignIn
 from holdfast.server.tracing import open_tracing
+from holdfast.server.upkeep import keep_tidy
 from holdfast.surfaces.rest.app import app as rest_app
 from holdfast.surfaces.rest.kit import RequestLimits
 from holdfast.wiring import RequestServices, open_backend
@@ -51,8 +53,10 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
         log(logging.INFO, "started", version=__version__, threads=settings.threads)
         try:
-            async with mcp.manager.run():
+            async with mcp.manager.run(), anyio.create_task_group() as tasks:
+                tasks.start_soon(keep_tidy, services.backend, services.clock)
                 yield
+                tasks.cancel_scope.cancel()
         finally:
             health.is_stopping = True
             await mcp.close()
