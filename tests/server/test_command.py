@@ -31,6 +31,17 @@ def test_the_settings_are_checked_without_serving() -> None:
     assert done.stdout == "fine: http://127.0.0.1:7433, 1 worker(s)\n"
 
 
+@pytest.mark.parametrize("place", ["127.0.0.1:9", ""])
+def test_a_database_that_is_away_is_said_without_its_password(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE", f"postgresql://holdfast:sesame@{place}/team?host=127.0.0.1&port=9")
+    for arguments in (("serve", "check"), ("serve",), ("serve", "bootstrap", "--name", "Acme", "--admin", "Ada")):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("error: PostgreSQL at ")
+        assert "hint: " in done.stderr
+        assert "sesame" not in done.stderr
+
+
 def test_options_become_settings_and_the_first_start_prints_the_token_once() -> None:
     arguments = ("serve", "--port", "0", "--certificate", "/nowhere/c.pem", "--certificate-key", "/nowhere/k.pem")
     first, second = run(*arguments), run(*arguments)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,41 +138,69 @@ def test_a_killed_postgresql_is_waited_for_and_nothing_is_lost(team: Founded, ow
     assert str(own_cluster.folder) not in " ".join(entry["event"] for entry in server.log)
 
 
-def test_a_full_disk_refuses_writes_and_loses_nothing(tmp_path: Path) -> None:
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of some megabytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", disk], capture_output=True, check=False)
-    if mounted.returncode:
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96m,mode=0777", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no small disk can be made here")
-    try:
-        environment = {
-            "HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / ".holdfast"), "HOLDFAST_HOLDOUT": "0",
-            "HOLDFAST_STORE": f"sqlite://{disk}/memory.db",
-        }  # fmt: skip
-        team = found(**environment)
-        with served(**environment) as server:
-            make_project(server.url, team)
-            ledger = Ledger(server.url, team.key, PROJECT)
-            with ledger.load(2):
-                ledger.wait_for(10)
-                filler = disk / "filler"
-                with filler.open("wb", buffering=0) as stream:
-                    try:
-                        while stream.write(b"x" * 4096):
-                            pass
-                    except OSError:
-                        pass
-                wait_until(lambda: sum(ledger.unready.values()) > 3, "writes are refused")
-                assert httpx.get(
-                    f"{server.url}/v1/projects/{PROJECT}/lessons", headers={"authorization": f"Bearer {team.key}"}
-                ).is_success  # reading goes on
-                assert server.get("/v1/live").is_success
-                filler.unlink()
-                ledger.wait_for(len(ledger.acknowledged) + 10)
-            assert set(ledger.unready) <= {503, 507}
-            ledger.check()
-    finally:
-        subprocess.run(["umount", "-l", disk], check=False)
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=False)
+
+
+def fill(disk: Path) -> Path:
+    """Fill the disk to its last byte by a file; the file."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as stream, suppress(OSError):
+        while stream.write(bytes(1_000_000)):
+            pass
+    with filler.open("ab", buffering=0) as stream, suppress(OSError):
+        while stream.write(bytes(512)):
+            pass
+    return filler
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_a_full_disk_refuses_writes_and_loses_nothing(
+    clusters: Clusters, small_disk: Path, tmp_path: Path, store: str
+) -> None:
+    url = f"sqlite://{small_disk}/memory.db" if store == "sqlite" else make_on(clusters.start(), small_disk)
+    environment = {
+        "HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / ".holdfast"), "HOLDFAST_HOLDOUT": "0",
+        "HOLDFAST_STORE": url,
+    }  # fmt: skip
+    team = found(**environment)
+    with served(**environment) as server:
+        make_project(server.url, team)
+        ledger = Ledger(server.url, team.key, PROJECT)
+        with ledger.load(2):
+            ledger.wait_for(10)
+            filler = fill(small_disk)
+            wait_until(lambda: sum(ledger.unready.values()) > 3, "writes are refused")
+            headers = {"authorization": f"Bearer {team.key}"}
+            url = f"{server.url}/v1/projects/{PROJECT}/lessons"
+            assert httpx.get(url, headers=headers, timeout=WAIT_S).is_success  # reading goes on
+            assert server.get("/v1/live").is_success
+            filler.unlink()
+            ledger.wait_for(len(ledger.acknowledged) + 10)
+        assert set(ledger.unready) <= {503, 507}
+        ledger.check()
+
+
+def make_on(cluster: Cluster, disk: Path) -> str:
+    """Make a database whose tables are on the disk; its URL."""
+    folder = disk / "tables"
+    folder.mkdir()
+    data = (cluster.folder / "data").stat()
+    os.chown(folder, data.st_uid, data.st_gid)
+    for parent in [*disk.parents, disk]:
+        if not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o111)  # the server's user has to come through
+    cluster.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+    cluster.execute("CREATE DATABASE small TABLESPACE small")
+    return cluster.url("small")
 
 
 # Transactions
@@ -247,3 +277,28 @@ def test_streams_end_and_requests_are_finished_when_the_server_stops(team: Found
         assert not [entry for entry in server.log if entry.get("level") == "error"]
         with pytest.raises(httpx.ConnectError):
             server.get("/v1/live")
+
+
+def test_a_request_that_was_begun_is_answered_while_the_server_stops(team: Founded) -> None:
+    headers = {"authorization": f"Bearer {team.key}", "content-type": "application/x-ndjson"}
+    lines = "".join(
+        json.dumps({"kind": "convention", "insight": f"Rule {number}: {LONG}file{number}.py"}) + "\n"
+        for number in range(100)
+    )
+    with served(["stop_s=60", "workers=2"], **team.environment) as server:
+        make_project(server.url, team)
+        answers: list[httpx.Response] = []
+
+        def send() -> None:
+            url = f"{server.url}/v1/projects/{PROJECT}/import"
+            answers.append(httpx.post(url, content=lines, headers=headers, timeout=WAIT_S))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        numbers = "holdfast_requests_open 2.0"  # the import, and the request that asks
+        wait_until(lambda: numbers in server.get("/v1/metrics").text or bool(answers), "the import has begun")
+        server.process.send_signal(signal.SIGTERM)
+        sender.join(WAIT_S)
+        assert [answer.status_code for answer in answers] == [200]
+        assert server.stop() in (0, -signal.SIGTERM)
+        assert server.count("stopped") == 2

@@ -13,7 +13,6 @@ from starlette.types import ASGIApp
 from holdfast.domain.team import OrganisationId
 from holdfast.errors import HoldfastError
 from holdfast.ports.team import TeamBackend
-from holdfast.server.application import open_application
 from holdfast.server.config import ServeSettings, load_serve_settings
 from holdfast.server.cursorkey import load_cursor_key
 from holdfast.server.logs import log_config, log_failure
@@ -57,10 +56,12 @@ def _open(settings: ServeSettings) -> TeamBackend:
 
 def make(settings: ServeSettings) -> ASGIApp:
     """Return the application of a worker process, which ends if it cannot be opened; another one is started then."""
+    from holdfast.server.application import open_application  # late: who watches the workers needs none of it
+
     try:
         return open_application(settings)
     except HoldfastError as exc:
-        log_failure("a worker could not start", exc)
+        log_failure("a worker could not start", exc, reason=str(exc))
         sys.exit(1)
 
 
