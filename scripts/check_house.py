@@ -29,6 +29,7 @@ import click
 
 import check_names
 import render_map
+import render_rest_docs
 from holdfast import plugins
 from holdfast.domain.kinds import KIND_PROFILES
 from holdfast.domain.moments import MOMENT_PROFILES
@@ -319,6 +320,8 @@ def _check_generated() -> Iterator[str]:
     for path, text in render_map.render().items():
         if not render_map.is_current(path, text):
             yield f"{path.relative_to(ROOT)} is out of date: make map"
+    if render_rest_docs.TARGET.read_text("utf-8") != render_rest_docs.render():
+        yield f"{render_rest_docs.TARGET.relative_to(ROOT)} is out of date: make docs"
 
 
 if __name__ == "__main__":

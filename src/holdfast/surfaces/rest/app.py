@@ -53,7 +53,7 @@ def app(
     feed.in_thread = kit.in_thread
     routes = [
         Route(PREFIX + (path if path != "/" else ""), endpoint, methods=None)
-        for path, endpoint in endpoints(kit, OPERATIONS).items()
+        for path, endpoint in sorted(endpoints(kit, OPERATIONS).items(), key=lambda item: "{" in item[0])
     ]
     application = Starlette(routes=routes)
     application.router.redirect_slashes = False

@@ -14,6 +14,7 @@ from secrets import token_bytes
 from typing import Any, TypeVar, cast
 
 from holdfast.bootstrap import Memory
+from holdfast.client.operations import etag_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import ORGANISATION
 from holdfast.domain.team import Role, TeamCaller, TeamProject, role_rank
@@ -205,8 +206,3 @@ class OpCall:
             self.op.name, str(self.caller.organisation), *self.parameters.values(),
             *(f"{name}={value}" for name, value in sorted(values.items())),
         ]  # fmt: skip
-
-
-def etag_of(lesson: Lesson) -> str:
-    """Return the lesson's version as an entity tag, without quotation marks."""
-    return f"{lesson.id[-12:]}-{int(lesson.recorded_at.timestamp() * 1_000_000):x}"

@@ -519,6 +519,7 @@ class DocumentView(View):
 class DocumentsView(View):
     """A part of a project's feed."""
 
+    format: int
     documents: list[DocumentView]
     after: Count = Field(description="The position to go on from")
     last: Count = Field(description="The project's last position")

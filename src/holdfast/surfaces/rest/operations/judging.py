@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.client.operations import etag_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Outcome
 from holdfast.domain.team import Flag
@@ -11,7 +12,7 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.ports.store import LogFilter
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import OpCall, etag_of
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lessons import ONE
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
 from holdfast.surfaces.rest.table import Op, OpAnswer

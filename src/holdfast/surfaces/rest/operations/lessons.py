@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from holdfast.client.operations import etag_of
 from holdfast.curation.review import WAITING
 from holdfast.domain.lesson import Lesson, Triggers
 from holdfast.domain.project import ORGANISATION
@@ -15,7 +16,7 @@ from holdfast.domain.vocabulary import LessonId, LessonKind, State, Trust
 from holdfast.lessons.lookup import in_project
 from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.surfaces.rest import models, views
-from holdfast.surfaces.rest.call import OpCall, etag_of
+from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
 from holdfast.surfaces.rest.reading import Instant, Words
 from holdfast.surfaces.rest.table import Op, OpAnswer

@@ -46,7 +46,13 @@ def list_documents(call: OpCall) -> OpAnswer:
     changed, after = call.feed(query.after, query.limit)
     last = call.stores.documents.last_seqs([project]).get(project, 0)
     return OpAnswer(
-        value={"documents": [view for _, view in changed], "after": after, "last": last, "more": after < last}
+        value={
+            "format": remote.FORMAT,
+            "documents": [view for _, view in changed],
+            "after": after,
+            "last": last,
+            "more": after < last,
+        }
     )
 
 
