@@ -130,6 +130,8 @@ RULES_HOSTS = _kept("rules-hosts", "work tree",
     "a person's decision")
 AUDIT_DIARY = _expiring("audit", "project",
     "JSON: decisions of the day, and until when lessons are not shown, 90 days at most", 120, names_lessons=True)
+BROUGHT_TOLD = _kept("brought_told", "project", "`yes`: a session was told that the repository brings lessons",
+    _BOUNDED)
 SYNCED = _kept("sharing", "project", "JSON: the extent of store and files at the last sync, and what it reported",
     _BOUNDED)
 SYNCED_LESSONS = RowFamily(name="synced_lessons", owner="project", key="shared id",

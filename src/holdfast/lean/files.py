@@ -35,6 +35,23 @@ def write_whole(path: str, content: bytes, mode: int | None = PRIVATE, *, durabl
         raise
 
 
+LESSON_FOLDER = (".holdfast", "lessons")
+MOST_COUNTED = 10_000
+
+
+def count_lesson_files(root: str) -> int:
+    """Return how many files of lessons a work tree brings; links are not followed, and MOST_COUNTED are enough."""
+    folder = os.path.join(root, *LESSON_FOLDER)
+    if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
+        return 0
+    count = 0
+    for _, _, names in os.walk(folder):
+        count += sum(name.endswith(".md") for name in names)
+        if count >= MOST_COUNTED:
+            return MOST_COUNTED
+    return count
+
+
 class FileLock:
     """A lock on a separate file, which is created; it has one holder at a time, in this process and in others.
 

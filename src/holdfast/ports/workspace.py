@@ -168,6 +168,9 @@ class Workspace(Protocol):
     def relative(self, location: Location, path: str, cwd: str = "") -> str:
         """Return the path relative to the project's root with forward slashes; empty for a path outside it."""
 
+    def count_lesson_files(self, location: Location) -> int:
+        """Return how many files of shared lessons the work tree has."""
+
     def blob(self, location: Location, path: str) -> str:
         """Return `git1:` + git's blob id of the file on the disk; empty when there is no readable file."""
 

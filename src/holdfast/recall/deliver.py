@@ -18,10 +18,11 @@ from holdfast.domain.briefing import Briefing, Ranked
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.project import Location
 from holdfast.domain.records import Checkpoint, Delivery
-from holdfast.domain.statefamilies import ASKED
+from holdfast.domain.statefamilies import ASKED, BROUGHT_TOLD
 from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.freshness.notice import found_states, keep_states, may_have_news
+from holdfast.lessons.brought import BROUGHT_REQUEST, brought_words, count_brought
 from holdfast.outcomes.standing import withheld_outcomes
 from holdfast.ports.services import Services
 from holdfast.ports.store import damage_words
@@ -54,6 +55,8 @@ class Handover:
     choice: MomentChoice = field(default_factory=MomentChoice)
     states: Mapping[LessonId, Freshness] = field(default_factory=dict)
     """States of the lessons whose freshness was checked, where the stored ones may differ."""
+    tells_brought: bool = False
+    """Whether it says that the repository brings lessons."""
 
     def deliveries(self) -> list[Delivery]:
         """Return the log records of what is shown: lessons, and a restored checkpoint under its own id."""
@@ -64,9 +67,14 @@ class Handover:
         return _deliveries(here.services, here.location, here.call, here.now, self.briefing, restored)
 
     def note_asked(self) -> None:
-        """Record that the agent was asked what the session taught, if it was. Raises StoreError."""
-        if self.briefing.asks and self.situation is not None:
-            self.situation.services.store.set_state(ASKED, self.situation.call.session, "yes")
+        """Record that the agent was asked what the session taught, or told what the clone brings. Raises StoreError."""
+        if self.situation is None:
+            return
+        store = self.situation.services.store
+        if self.briefing.asks:
+            store.set_state(ASKED, self.situation.call.session, "yes")
+        if self.tells_brought:
+            store.set_state(BROUGHT_TOLD, self.situation.location.project.id, "yes")
 
     def keep_states(self) -> None:
         """Store the states of the lessons that were read, and which were withheld. Raises StoreError."""
@@ -126,6 +134,8 @@ def prepare(
             here = read_situation(services, location, call, moment, earlier, budget_tokens)
             here, news = _with_news(here)
             handover = tell(here, CHOOSERS[moment](here), news, offer)
+            if moment == "session_start":
+                handover = _with_brought(here, handover)
     except HoldfastError as exc:
         return Handover(briefing=Briefing(moment=moment, degraded=str(exc)))
     if until_s is not None and services.clock.elapsed_s() > until_s:
@@ -148,6 +158,16 @@ def _with_news(here: Situation) -> tuple[Situation, News | None]:
     line = compile_line(ranked.lesson, ranked.caveat, min(LINE_TOKENS, here.budget - FRAME_TOKENS))
     rest = replace(here, budget=here.budget - line.tokens, shown=(*here.shown, ranked.lesson.id))
     return rest, News(ranked=ranked, line=line)
+
+
+def _with_brought(here: Situation, handover: Handover) -> Handover:
+    """Return the handover with a line on the lessons that a clone brings; only one session is told."""
+    count = count_brought(here.services, here.location)
+    if not count or here.services.store.get_state(BROUGHT_TOLD, here.location.project.id):
+        return handover
+    text = add_line(handover.briefing.text, f"- {brought_words(count).capitalize()}. {BROUGHT_REQUEST}")
+    briefing = replace(handover.briefing, text=text, tokens=count_tokens(text))
+    return replace(handover, briefing=briefing, situation=here, tells_brought=True)
 
 
 def tell(

@@ -50,6 +50,10 @@ class BareWorkspace:
         short = normpath(plain) if plain else ""
         return "" if short in ("", ".", "..") or short.startswith(("/", "../")) or short[1:3] == ":/" else short
 
+    def count_lesson_files(self, location: Location) -> int:
+        """Return 0: there are no files."""
+        return 0
+
     def blob(self, location: Location, path: str) -> str:
         """Return nothing: there are no files."""
         return ""

@@ -15,6 +15,7 @@ from holdfast.domain.project import Location, Person, Project
 from holdfast.domain.statefamilies import PLACE
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError
+from holdfast.lean.files import count_lesson_files
 from holdfast.lean.gitsafety import without_filters
 from holdfast.ports.services import Clock
 from holdfast.ports.store import StateCells
@@ -162,6 +163,10 @@ class LocalWorkspace:
             return ""
         whole = os.path.normpath(os.path.join(location.root, here, there))
         return inside(location.root, whole) or inside(location.root, _real(whole))
+
+    def count_lesson_files(self, location: Location) -> int:
+        """Return how many files of shared lessons the work tree has."""
+        return count_lesson_files(location.root)
 
     def blob(self, location: Location, path: str) -> str:
         """Return `git1:` + git's blob id of the raw bytes on the disk; empty for no file, or one over 5 MB."""

@@ -13,6 +13,7 @@ from importlib.util import cache_from_source
 from typing import Any
 
 from holdfast.backfill.distilling import learning_facts, learning_trouble
+from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import Memory, all_hosts, find_place
 from holdfast.capture.sessionevents import activity, is_from_hook, last_events
 from holdfast.errors import HoldfastError, PluginNotFoundError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
@@ -22,7 +23,9 @@ from holdfast.home.witness import accept, find_loss
 from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.hostsetup import TWICE, has_package
+from holdfast.lean.files import count_lesson_files
 from holdfast.learning.learn import count_barren
+from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.ports.host import Host
 from holdfast.ports.store import Extent, Store
 from holdfast.settings import Settings, compiled_hook, interpreter, package_folder
@@ -97,12 +100,16 @@ def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
 def check_memory(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
     """Report sessions that taught nothing, session starts that are cut, and tidying, of the folder's project."""
     if settings.database_path and not os.path.exists(settings.database_path):
+        if line := brought_words(count_lesson_files(work_tree(folder or os.getcwd()))):
+            yield CheckFinding(NOTE, "team", line, TAKE_IN)
         return  # nothing is known yet, and opening the store would create it
     try:
         with Memory(folder, settings=settings) as memory:
             location = find_place(memory.services.store, settings, folder)
             if line := barren_words(count_barren(memory.services, location)):
                 yield CheckFinding(NOTE, "learning", line, LEARN_ON)
+            if line := brought_words(count_brought(memory.services, location)):
+                yield CheckFinding(NOTE, "team", line, TAKE_IN)
             for name in sorted(set_up(HostFiles(settings.home).manifest)):
                 with suppress(PluginNotFoundError):  # `check_heard` reports it
                     if line := cut_of(memory.services, location, name):

@@ -15,6 +15,7 @@ from holdfast.domain.vocabulary import TRUSTS, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import as_dict, to_plain
 from holdfast.lean.texts import short_id
+from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.outcomes.stats import Difference, SessionSums, Share, Stats
 from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.rendering.views import lesson_json
@@ -88,6 +89,8 @@ def list_(call: Call, memory: Memory, /, conflicts: bool, limit: int, **conditio
     elsewhere = 0 if conditions["all_projects"] or as_of else memory.staged_elsewhere()
     if elsewhere:
         note(f"{counted(elsewhere, 'lesson')} of other branches not listed: holdfast staged")
+    if not call.remote and (line := brought_words(count_brought(memory.services, memory.location))):
+        note(f"{line}: {TAKE_IN}")
 
 
 @command(

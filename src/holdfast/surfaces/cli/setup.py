@@ -24,12 +24,15 @@ from holdfast.installing.hostfiles import BACKUPS, FileChange, HostFiles, backup
 from holdfast.installing.hostsetup import HostSetup, difference, has_package, what_happens
 from holdfast.installing.setup import Removal, Setup, set_up_git
 from holdfast.learning.gitbackfill import GitBackfill
+from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
+from holdfast.publishing.sync import Syncing
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.backfill import learn_from_git, tell_git
 from holdfast.surfaces.cli.embedder import choose, download
 from holdfast.surfaces.cli.frame import Call, command, host_names
 from holdfast.surfaces.cli.learn import WHAT_IS_SENT, agent_words, agents, limits, switch_off, switch_on
 from holdfast.surfaces.cli.screen import counted, note, say, short_path, table
+from holdfast.surfaces.cli.team import sync_lessons
 
 NEXT = """next: holdfast backfill  learns from the sessions on this machine
       holdfast doctor    proves that memory works
@@ -187,6 +190,7 @@ def begin(call: Call, settings: Settings, hosts: Sequence[str], *, from_git: boo
     folder = call.folder or os.getcwd()
     if settings.capture and from_git is not False and os.path.exists(os.path.join(work_tree(folder), ".git")):
         _offer_commits(call, ask=can_ask and from_git is None, sure=bool(from_git) or (yes and not call.as_json))
+    _offer_lessons(call, settings, ask=can_ask)
     if settings.capture and not settings.distil_answered:
         _offer_learning(call, settings, hosts, ask=can_ask)
     if can_ask and settings.embedder in ("", "static"):
@@ -208,6 +212,26 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
         return
     if not call.as_json:
         tell_git(report, dry_run=False)
+
+
+def _offer_lessons(call: Call, settings: Settings, *, ask: bool) -> None:
+    """Say that the repository brings lessons, and ask whether to read them and to let git merge their files."""
+    try:
+        with call.open() as memory:
+            count = count_brought(memory.services, memory.location)
+            if not count or call.as_json:
+                return
+            note(f"{brought_words(count)}: {TAKE_IN}; then git merges them: holdfast setup git --git-hooks")
+            if not ask:
+                return
+            if click.confirm("Read them now? They wait for your review", default=True, err=True):
+                report = sync_lessons(memory, Syncing())
+                note(f"{counted(report.count('added'), 'lesson')} wait for you: holdfast review")
+            root = memory.location.root
+        if click.confirm("Let git merge lesson files, and read them after each merge?", default=True, err=True):
+            tell(set_up_git(settings, root, True, False), False)
+    except HoldfastError as exc:
+        note(f"the repository's lessons were not read: {exc}")
 
 
 def _offer_learning(call: Call, settings: Settings, hosts: Sequence[str], *, ask: bool) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from holdfast.backfill.distilling import learning_facts, learning_trouble
+from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import Memory, all_hosts
 from holdfast.capture.sessionevents import activity
 from holdfast.curation.checkpoint import is_work
@@ -17,8 +18,10 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.errors import HoldfastError, ProjectUnknownError
 from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.lean.files import count_lesson_files
 from holdfast.lean.plain import as_dict, render_instant, to_plain
 from holdfast.lean.texts import short_id
+from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.lessons.lookup import LessonCounts
 from holdfast.ports.services import Services
 from holdfast.rendering.lines import is_from_commit
@@ -76,6 +79,7 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "deliver": list(settings.deliver), "embedder": settings.embedder,
         "distil": learning_facts(settings, memory.services.clock.now()),
         "set_up": sorted(set_up(HostFiles(settings.home).manifest)),
+        "brought": count_brought(memory.services, location),
         "heartbeat": [
             {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
         ],
@@ -99,6 +103,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
         ("damaged", f"{store['damaged_rows']} rows left out: holdfast doctor" if store["damaged_rows"] else ""),
         ("lessons", f"{counts.words}{commits}" + (": holdfast review" if counts.unconfirmed else "")),
         ("confirmed", ", ".join(f"{count:,} {kind}" for kind, count in by_kind) or "none"),
+        ("brought", f"{brought_words(fields['brought'])}: {TAKE_IN}" if fields["brought"] else ""),
         *(("tidying", line) for line in fields["tidying"]),
         ("review", f"{fields['for_review']} in doubt: holdfast review" if fields["for_review"] else ""),
         ("session", f"last: {fields['last_session']['words']}" if fields["last_session"] else ""),
@@ -145,7 +150,7 @@ def print_dashboard(call: Call) -> bool:
     settings = load_settings()
     path = settings.database_path
     if path and not os.path.exists(path):
-        lines = pairs(_first_rows(settings))
+        lines = pairs(_first_rows(settings, work_tree(call.folder or os.getcwd())))
     else:
         try:
             with call.open() as memory:
@@ -157,8 +162,8 @@ def print_dashboard(call: Call) -> bool:
     return True
 
 
-def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield what is on this machine and the first three commands, for a home without a memory."""
+def _first_rows(settings: Settings, root: str) -> Iterator[tuple[str, str]]:
+    """Yield what is on this machine and in this folder, and the first commands, for a home without a memory."""
     hosts, wired = all_hosts(settings), set_up(HostFiles(settings.home).manifest)
     titles = [host.profile.title for host in hosts if host.name not in wired and host.find(settings.user_home)]
     ready = [host.profile.title for host in hosts if host.name in wired]
@@ -172,6 +177,8 @@ def _first_rows(settings: Settings) -> Iterator[tuple[str, str]]:
     if not (ready or titles):
         yield "found", "no coding agent; holdfast setup --list shows the supported ones"
     yield "sessions", f"{counted(transcripts, 'transcript')} of earlier sessions on this machine"
+    if line := brought_words(count_lesson_files(root)):
+        yield "brought", f"{line}: {TAKE_IN}"
     if not ready:
         yield "first", "holdfast setup     registers hooks and the MCP server; it asks first"
     yield "then" if not ready else "next", "holdfast backfill  learns from the earlier sessions"
@@ -187,6 +194,8 @@ def _rows(memory: Memory) -> Iterator[tuple[str, str]]:
     location, active, waiting = memory.location, memory.lessons(limit=EVERYTHING), memory.inbox()
     branch = f" on {location.branch}" if location.branch else ""
     yield "project", f"{location.project.name}{branch}: {memory.counts().words}"
+    if line := brought_words(count_brought(memory.services, location)):
+        yield "brought", f"{line}: {TAKE_IN}"
     checkpoint = memory.checkpoint()
     if checkpoint is not None and is_work(checkpoint):
         yield "task", f"{checkpoint.goal} (saved {checkpoint.at:%Y-%m-%d %H:%M} UTC)"
