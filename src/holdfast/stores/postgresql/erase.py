@@ -86,13 +86,18 @@ def _documents(sql: Sql, table: str, session: str) -> list[tuple[int, Plain]]:
     documents: list[tuple[int, Plain]] = []
     reading = f"SELECT position, doc FROM {table} WHERE org = %s AND session = %s ORDER BY position FOR UPDATE"
     for position, doc in sql.execute(reading, (sql.org, key(session))).fetchall():
-        try:
-            plain = loads(doc)
-        except InvalidValueError:
-            continue
-        if isinstance(plain, dict):
+        if plain := _plain(doc):
             documents.append((position, plain))
     return documents
+
+
+def _plain(doc: str) -> Plain:
+    """Return the fields of a document; none if it is damaged."""
+    try:
+        plain = loads(doc)
+    except InvalidValueError:
+        return {}
+    return plain if isinstance(plain, dict) else {}
 
 
 def _rewrite(sql: Sql, table: str, position: int, before: Plain, after: Plain) -> int:
@@ -125,10 +130,7 @@ def drop_texts(sql: Sql, before: datetime) -> int:
     sessions: dict[str, None] = {}
     dropped = 0
     for position, session, doc in rows:
-        try:
-            plain = loads(doc)
-        except InvalidValueError:
-            continue
+        plain = _plain(doc)
         without = {name: value for name, value in plain.items() if name not in RAW}
         dropped += _rewrite(sql, "events", position, plain, without)
         sessions[session] = None
