@@ -88,8 +88,8 @@ def test_damaged_rows_are_set_aside_unchanged_and_the_rest_goes_on(store: Postgr
     aside = dict(rows(store, "SELECT source, doc FROM set_aside WHERE org = %s"))
     assert aside == {"lessons": "{broken", "events": "{lost"}
     assert store.find(LessonFilter(project=PROJECT)) == [sound]
-    found = store.match_text(Query(project=PROJECT, text="sqlalchemy engine"), 5, 0).matches
-    assert [match.lesson[1] for match in found] == [sound.id]
+    matches = store.match_text(Query(project=PROJECT, text="sqlalchemy engine"), 5, 0).matches
+    assert [match.lesson[1] for match in matches] == [sound.id]
     store.put([replace(broken, recorded_at=minutes(9))], {})
     assert len(store.find(LessonFilter(project=PROJECT))) == 2
 
