@@ -10,11 +10,13 @@ import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
 import httpx2 as httpx
+import psycopg
 import pytest
 
 from holdfast.domain.team import Role
@@ -23,12 +25,14 @@ from holdfast.ports.team import TeamServices
 from holdfast.settings import load_settings
 from holdfast.team import founding, members, tokens
 from holdfast.wiring import RequestServices, open_backend
+from tests.postgresql import APPLICATION, SUPERUSER, Database
 from tests.server.serving import Server, served
 from tests.surfaces.terminal import run, told, told_json
 
 PEOPLE: dict[str, Role] = {"ada": "reviewer", "bob": "writer"}
 RETRIES = "Retries of the tide service are capped at 3"
 DIGITS = "Berth ids end with a check digit"
+NUMBERS = count(1)
 METRES = "Tides are stored in metres, never in feet"
 SECRET = "Ada thinks the quarterly numbers of Zanzibar are invented"
 
@@ -40,6 +44,8 @@ class Team:
     server: Server
     tokens: dict[str, str]
     folder: Path
+    store: str = ""
+    """Of a server over PostgreSQL."""
 
     def rest(self, method: str, path: str, person: str, **body: Any) -> Any:
         """Answer of a request as that person; it must succeed."""
@@ -51,7 +57,17 @@ class Team:
     def content(self) -> str:
         """Everything that the server has stored, and its log."""
         files = [path.read_bytes() for path in self.folder.rglob("*") if path.is_file()]
-        return self.server.text + "".join(content.decode("utf-8", "replace") for content in files)
+        return self.server.text + "".join(content.decode("utf-8", "replace") for content in files) + self._rows()
+
+    def _rows(self) -> str:
+        """Every row of every table of the database."""
+        if not self.store:
+            return ""
+        with psycopg.connect(self.store.partition("&owner=")[0].replace(APPLICATION, SUPERUSER)) as connection:
+            names = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+            tables = [row[0] for row in connection.execute(names)]
+            assert "documents" in tables
+            return str([connection.execute(f'SELECT * FROM "{table}"').fetchall() for table in tables])
 
 
 class Machine:
@@ -110,10 +126,16 @@ def accept_all(team: Team, project: str) -> None:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    """A server over a file, with a reviewer, Ada, and a writer, Bob."""
-    folder = tmp_path / "server"
-    environment = {"HOLDFAST_HOME": str(folder), "HOME": str(tmp_path), "HOLDFAST_STORE": ""}
+def team(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Team]:
+    """A server over a file or over PostgreSQL, with a reviewer, Ada, and a writer, Bob."""
+    folder, store = tmp_path / "server", ""
+    if getattr(request, "param", "") == "postgresql":
+        name = f"week{next(NUMBERS)}"
+        cluster = request.getfixturevalue("cluster")
+        cluster.create_database(name)
+        store = Database(cluster, name).store_url()
+        store = store.replace("&org=1", "")
+    environment = {"HOLDFAST_HOME": str(folder), "HOME": str(tmp_path), "HOLDFAST_STORE": store}
     settings = load_settings(environment)
     requests = RequestServices(settings)
     backend = open_backend(settings)
@@ -129,7 +151,7 @@ def team(tmp_path: Path) -> Iterator[Team]:
                     verbs=(), expires_at=None,
                 )  # fmt: skip
     with served(**environment) as server:
-        yield Team(server=server, tokens=secrets, folder=folder)
+        yield Team(server=server, tokens=secrets, folder=folder, store=store)
 
 
 @pytest.fixture
@@ -157,6 +179,7 @@ def machines(team: Team, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyP
     return made
 
 
+@pytest.mark.parametrize("team", ["sqlite", "postgresql"], indirect=True)
 def test_a_week_of_two_people_with_two_machines_each(team: Team, machines: dict[str, Machine]) -> None:
     ada, ada2, bob, bob2 = (machines[name] for name in ("ada-1", "ada-2", "bob-1", "bob-2"))
     project = ada.remotes.links[0].project

@@ -15,7 +15,7 @@ from holdfast.publishing.lessonfile import shared_id
 from holdfast.publishing.remote.exchange import ExchangeReport, Peer, exchange, last_exchange
 from holdfast.publishing.remote.sealed import exchange_sealed
 from holdfast.publishing.remote.sealing import make_seal, show_key
-from tests.publishing.remotemachines import PROJECT, Hub, Machine, settle_down
+from tests.publishing.remotemachines import PROJECT, Hub, Machine, Wire, settle_down
 from tests.publishing.test_remote_machines import open_machines
 
 RETRIES = "Retries are capped at 3"
@@ -107,6 +107,29 @@ def test_a_writers_revision_waits_on_other_machines(net: tuple[Hub, list[Machine
     hub.review_everything()
     settle_down(hub, [ann, bob])
     assert ann.shared() == bob.shared() == ["Retries are capped at 5"]
+
+
+def test_where_members_confirm_accepting_in_the_own_inbox_counts_as_a_confirmation(
+    net: tuple[Hub, list[Machine]],
+) -> None:
+    hub, (ann, bob, _) = net
+    answer = hub.world.call("PATCH", "/organisation", json={"rules": {"confirmations": 1, "owners": False}})
+    assert answer.status_code == 200, answer.text
+    proposer = replace_wire(ann, hub, "proposer")
+    proposer.remember(RETRIES)
+    assert synced(proposer).proposed == 1, "one's own word is no confirmation"
+    assert hub.rules() == []
+    synced(bob)
+    [waiting] = bob.memory.inbox()
+    bob.memory.accept(waiting.id)
+    synced(bob)
+    assert hub.rules() == [RETRIES]
+
+
+def replace_wire(machine: Machine, hub: Hub, member: str) -> Machine:
+    """Let the machine be another member's."""
+    machine.wire, machine.member = Wire(hub, member), member
+    return machine
 
 
 def test_a_refused_document_is_not_sent_again_until_it_changes(net: tuple[Hub, list[Machine]]) -> None:
