@@ -16,7 +16,7 @@ from holdfast.domain.team import (
     ReviewRules,
     TeamCaller,
 )
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import (
     ForbiddenError,
     IllegalTransitionError,
@@ -325,6 +325,25 @@ def test_only_members_judge_and_only_what_is_in_use(harbour: Office) -> None:
     harbour.memory(rob).forget(lesson.id, author="Rob")
     with pytest.raises(IllegalTransitionError, match="forgotten"):
         review.confirm(harbour.desk(rob), lesson.id)
+
+
+def test_a_lesson_of_another_project_is_not_there(harbour: Office) -> None:
+    rob = harbour.join("Rob", "reviewer")
+    team = add_team(harbour.team, harbour.admin, name="Payments")
+    hidden = harbour.open_project(ProjectId("quay"), teams=[team.id])
+    lesson = harbour.remember(harbour.admin, TIDES, project=hidden)
+    rule = harbour.remember(rob, BUOYS, project=ORGANISATION, scope="team")
+    desk = harbour.desk(rob)
+    for attempt in (
+        lambda: review.judgements(desk, lesson.id),
+        lambda: review.confirm(desk, lesson.id),
+        lambda: review.flag(desk, rule.id, "duplicate", of=lesson.id),
+        lambda: review.reject(desk, lesson.id),
+        lambda: review.require_change(harbour.stores, rob, desk.project, lesson),
+    ):
+        with pytest.raises(NotFoundError):
+            attempt()
+    assert len(review.confirm(harbour.desk(harbour.admin), rule.id).confirmations) == 1
 
 
 def test_new_lessons_are_counted_against_the_limit(harbour: Office) -> None:

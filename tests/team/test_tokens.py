@@ -259,9 +259,26 @@ def test_a_full_disk_does_not_keep_a_reader_out(office: Office, monkeypatch: pyt
 
 
 def test_an_organisation_has_so_many_tokens(office: Office) -> None:
-    count = office.records.count(Token)
-    change_organisation(office.team, office.admin, limits=Limits(tokens=count + 1))
-    issue(office.team, office.admin, name="the last one")
+    change_organisation(office.team, office.admin, limits=Limits(tokens=2))
+    office.join("Bob")  # a browser's token does not count
+    last, _ = issue(office.team, office.admin, name="the last one")
     with pytest.raises(QuotaExceededError):
         issue(office.team, office.admin, name="one too many")
-    assert office.records.count(Token) == count + 1
+    assert office.records.count(Token) == 3
+    revoke(office.team, office.admin, last.id)
+    issue(office.team, office.admin, name="in its place")
+    with pytest.raises(QuotaExceededError):
+        issue(office.team, office.admin, name="one too many")
+
+
+def test_tokens_stay_listed_for_some_months_after_their_end(office: Office) -> None:
+    revoked, _ = issue(office.team, office.admin, name="lost", days=0)
+    revoke(office.team, office.admin, revoked.id)
+    expired, _ = issue(office.team, office.admin, name="short", days=10)
+    office.clock.advance(89 * 86_400)
+    office.records.expire(office.clock.now())
+    assert {revoked.id, expired.id} <= {token.id for token in list_tokens(office.team, office.admin)}
+    office.clock.advance(12 * 86_400)
+    office.records.expire(office.clock.now())
+    names = {token.name for token in list_tokens(office.team, office.admin)}
+    assert names == {"first key"}

@@ -176,7 +176,7 @@ class Token(TeamRecord):
     """What the server knows of a token: never its secret, only a digest of it. The id is the public part."""
 
     KIND: ClassVar[str] = "token"
-    FIND_BY: ClassVar[tuple[str, ...]] = ("member", "kind")
+    FIND_BY: ClassVar[tuple[str, ...]] = ("member", "kind", "counts")
 
     kind: TokenKind
     name: str
@@ -194,6 +194,8 @@ class Token(TeamRecord):
     """The actor who made it: see `AuditEntry.actor`."""
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    counts: str = ""
+    """`yes` for a member's or a program's token that nobody has revoked: these are limited in number."""
     last_used_at: datetime | None = None
     """At most a minute old."""
 

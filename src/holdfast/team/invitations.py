@@ -16,7 +16,7 @@ from holdfast.team.audit import record
 from holdfast.team.members import add_member
 from holdfast.team.names import checked_address, checked_name
 from holdfast.team.tokens import make_session, make_token
-from holdfast.team.tuning import INVITATION_DAYS, INVITATION_KEPT_DAYS, TOKEN_DAYS
+from holdfast.team.tuning import INVITATION_DAYS, KEPT_DAYS, TOKEN_DAYS
 
 
 def invite(
@@ -35,8 +35,8 @@ def invite(
     """
     require(caller, "administer")
     role_rank(role)
-    if not 0 < days <= INVITATION_KEPT_DAYS:
-        raise InvalidValueError(f"an invitation holds for 1 to {INVITATION_KEPT_DAYS} days")
+    if not 0 < days <= KEPT_DAYS:
+        raise InvalidValueError(f"an invitation holds for 1 to {KEPT_DAYS} days")
     with team.stores.changing():
         for id_ in teams:
             if team.stores.records.get(Team, id_) is None:
@@ -53,7 +53,7 @@ def invite(
             name=checked_name(name) if name else "",
             teams=tuple(dict.fromkeys(teams)),
             made_by=caller.actor,
-            keep_until=now + timedelta(days=days + INVITATION_KEPT_DAYS),
+            keep_until=now + timedelta(days=days + KEPT_DAYS),
         )
         team.stores.records.add(invitation)
         record(team, caller.actor, "invitation.make", invitation.id, role=role)

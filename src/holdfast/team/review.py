@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from holdfast.curation import review as curation
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.project import Location
+from holdfast.domain.project import ORGANISATION, Location
 from holdfast.domain.team import (
     FLAG_REASONS,
     Confirmation,
@@ -110,12 +110,14 @@ def note_saved(team: TeamServices, caller: TeamCaller, project: TeamProject, les
 
 
 def sees(stores: TeamStores, caller: TeamCaller, project: TeamProject, lesson: Lesson) -> bool:
-    """Return whether the caller may read the lesson, who sees the project.
+    """Return whether the caller, who sees the project, may read the lesson in it: one of its own or the organisation's.
 
     A lesson that waits is for reviewers and its proposer. A candidate is also for those whose word counts by the
     team's rules: every member where confirmations are counted, and the owners of its paths where these decide. Recall
     and briefs give candidates to nobody.
     """
+    if lesson.scope.project not in (project.id, ORGANISATION):
+        return False  # a whole id finds lessons of every project
     if lesson.state not in curation.WAITING or caller.may("review"):
         return True
     proposed = stores.records.get(ProposedLesson, lesson.id)

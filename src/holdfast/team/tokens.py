@@ -27,7 +27,7 @@ from holdfast.team.access import require, require_unlimited
 from holdfast.team.audit import record
 from holdfast.team.names import checked_name
 from holdfast.team.quotas import check_count
-from holdfast.team.tuning import SESSION_DAYS, SESSION_HOURS, SESSION_RENEWED_S, TOKEN_DAYS
+from holdfast.team.tuning import KEPT_DAYS, SESSION_DAYS, SESSION_HOURS, SESSION_RENEWED_S, TOKEN_DAYS
 
 
 def issue(
@@ -85,6 +85,9 @@ def make_token(team: TeamServices, actor: str, **fields: object) -> tuple[Token,
     letter = tokentext.KIND_LETTERS[kind]
     text = tokentext.make(letter, team.stores.organisation, team.random_bytes)
     token = Token(id=text.id, at=team.clock.now(), digest=text.digest, made_by=actor, **fields)  # type: ignore[arg-type]
+    if kind != "session":
+        ends = token.expires_at and token.expires_at + timedelta(days=KEPT_DAYS)
+        token = replace(token, counts="yes", keep_until=ends)
     team.stores.records.add(token)
     record(team, actor, "token.issue", token.id, kind=kind, role=token.role, member=token.member)
     return token, text.render()
@@ -145,7 +148,8 @@ def revoke(team: TeamServices, caller: TeamCaller, id_: str) -> Token:
             raise NotFoundError("there is no such token", hint="holdfast remote list")
         if token.revoked_at is not None:
             return token
-        token = replace(token, revoked_at=team.clock.now())
+        now = team.clock.now()
+        token = replace(token, revoked_at=now, counts="", keep_until=now + timedelta(days=KEPT_DAYS))
         team.stores.records.put(token)
         record(team, caller.actor, "token.revoke", id_)
         return token

@@ -14,8 +14,8 @@ SESSION_RENEWED_S = 600
 """Seconds between two prolongations of a browser's token."""
 INVITATION_DAYS = 7
 """Days for which an invitation holds if nobody says otherwise."""
-INVITATION_KEPT_DAYS = 90
-"""Days after which an invitation is erased, whatever became of it."""
+KEPT_DAYS = 90
+"""Days for which an invitation or a token stays listed after its end."""
 LAST_USE_S = 60
 """Seconds between two notes of a token's last use."""
 ATTEMPT_MINUTES = 15

@@ -31,7 +31,7 @@ from holdfast.rendering.views import lesson_json
 
 T = TypeVar("T")
 
-HIDDEN = ("KIND", "FIND_BY", "UNIQUE", "keep_until", "digest", "external_id")
+HIDDEN = ("KIND", "FIND_BY", "UNIQUE", "keep_until", "counts", "digest", "external_id")
 """Fields of records that no answer has: a digest is as good as a password to who can compute."""
 
 
