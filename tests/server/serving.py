@@ -87,11 +87,11 @@ def command(*arguments: str) -> list[str]:
 
 
 @contextmanager
-def served(arguments: Sequence[str] = (), **environment: str) -> Iterator[Server]:
-    """Run a server with these arguments, `key=value`, until the block ends."""
+def served(arguments: Sequence[str] = (), folder: str = "", **environment: str) -> Iterator[Server]:
+    """Run a server with these arguments, `key=value`, in that folder, until the block ends."""
     process = subprocess.Popen(
         command("port=0", *arguments), env={**os.environ, **environment}, stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, text=True, start_new_session=True, cwd=folder or None,
     )  # fmt: skip
     server = None
     try:

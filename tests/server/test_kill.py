@@ -93,6 +93,20 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(team: Founded) -> None:
         assert all(f'pid="{worker}"' not in numbers for worker in server.workers[:2])
 
 
+def test_workers_are_renewed_under_load(team: Founded) -> None:
+    with served(["workers=2"], **team.environment) as server:
+        make_project(server.url, team)
+        ledger = Ledger(server.url, team.key, PROJECT)
+        with ledger.load():
+            ledger.wait_for(FIRST)
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("reloaded")
+            ledger.wait_for(len(ledger.acknowledged) + LATER)
+        ledger.check()
+        assert len(set(server.workers)) == 4
+        assert server.count("a worker died") == 0
+
+
 def test_a_killed_server_leaves_its_address_and_nothing_is_lost(team: Founded) -> None:
     port = free_port()
     arguments = [f"port={port}", "workers=2"]

@@ -12,6 +12,7 @@ import httpx2 as httpx
 import pytest
 
 from holdfast._version import __version__
+from tests.postgresql import Database
 from tests.server.serving import WAIT_S, command, served
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -99,3 +100,16 @@ def test_https_by_files_which_are_read_again(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         server.wait_for("reloaded")
         assert httpx.get(f"{server.url}/v1/live", verify=trusting(certificate)).status_code == 200
+
+
+def test_no_process_of_the_server_runs_code_of_the_folder_it_stands_in(tmp_path: Path, database: Database) -> None:
+    folder, mark = tmp_path / "clone", tmp_path / "mark"
+    folder.mkdir()
+    for name in ("anyio", "h11", "jinja2", "json", "logging", "multiprocessing", "psycopg", "starlette", "uvicorn"):
+        (folder / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\nraise ImportError('a trap')\n")
+    url = database.cluster.url(database.name)
+    traps = {"PYTHONPATH": str(folder), "PYTHONSTARTUP": str(folder / "json.py"), "HOLDFAST_STORE": url}
+    with served(["workers=2"], folder=str(folder), **traps) as server:
+        assert server.get("/v1/ready").is_success
+        assert len(server.workers) == 2
+    assert not mark.exists()

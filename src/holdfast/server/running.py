@@ -32,6 +32,8 @@ HEAD_BYTES = 32_768
 """Most bytes of a request's head."""
 LATE_S = 5.0
 """How long a worker may outlive `stop_s` before it is killed."""
+KEEP_ALIVE_S = 20
+"""How long a connection is kept for its next request."""
 HEALTHCHECK_S = 30
 """How long a busy worker may leave the watching process without an answer."""
 
@@ -66,6 +68,7 @@ def _configure(settings: ServeSettings, make: Callable[[ServeSettings], ASGIApp]
         forwarded_allow_ips=list(settings.trusted_proxies),
         backlog=BACKLOG,
         h11_max_incomplete_event_size=HEAD_BYTES,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(settings.stop_s)),
         timeout_worker_healthcheck=HEALTHCHECK_S,
         ssl_certfile=settings.certificate or None,
