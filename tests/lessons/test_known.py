@@ -17,7 +17,7 @@ from holdfast.compare.claims import read_claim
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.lessons import known as known_lessons
-from holdfast.lessons.known import KeptLessons, LessonWords, forget_purged, know, read_known
+from holdfast.lessons.known import KeptLessons, LessonWords, forget_purged, read_known
 from holdfast.lessons.tuning import ADMITTED_WHEN_FULL
 from holdfast.ranking import relevance
 from holdfast.ranking.ranker import head_of
@@ -159,21 +159,21 @@ def test_a_read_that_began_before_a_purge_does_not_bring_the_lesson_back(watched
 
 
 def entries(count: int, letters: int) -> list[LessonWords]:
-    return [know(make_lesson(why="x" * letters)) for _ in range(count)]
+    return [LessonWords(make_lesson(why="x" * letters)) for _ in range(count)]
 
 
 def test_the_memory_is_bounded_and_a_pass_over_more_lessons_does_not_empty_it() -> None:
-    room = KeptLessons(most=50_000)
+    room = KeptLessons(most=60_000)
     for entry in entries(15, 100):
         room.keep("shop", [entry], room.begin())
     first = kept(room)
-    assert room.size <= 50_000
+    assert room.size <= 60_000
     for entry in entries(2 * ADMITTED_WHEN_FULL, 100):
         room.keep("shop", [entry], room.begin())
-        assert room.size <= 50_000
+        assert room.size <= 60_000
     assert len(set(first) & set(kept(room))) >= len(first) - 4
     assert set(kept(room)) - set(first)
-    huge = entries(ADMITTED_WHEN_FULL, 60_000)
+    huge = entries(ADMITTED_WHEN_FULL, 30_000)
     room.keep("shop", huge, room.begin())
     assert not set(kept(room)) & {entry.lesson.id for entry in huge}
     room.purge("shop", kept(room))
@@ -184,9 +184,9 @@ def test_a_new_version_takes_the_place_of_the_old_one() -> None:
     room = KeptLessons()
     lesson = make_lesson()
     revised = replace(lesson, recorded_at=lesson.recorded_at + timedelta(days=1))
-    room.keep("shop", [know(lesson)], room.begin())
+    room.keep("shop", [LessonWords(lesson)], room.begin())
     size = room.size
-    room.keep("shop", [know(revised)], room.begin())
+    room.keep("shop", [LessonWords(revised)], room.begin())
     assert room.size == size
     assert room.current("shop", {lesson.id: lesson.recorded_at}) == {}
     assert room.current("other shop", {lesson.id: revised.recorded_at}) == {}

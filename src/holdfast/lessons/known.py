@@ -13,7 +13,6 @@ back.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from sys import intern
 from threading import Lock
@@ -21,29 +20,38 @@ from threading import Lock
 from holdfast.compare.claims import read_claim
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
-from holdfast.lessons.tuning import ADMITTED_WHEN_FULL, KNOWN_CHARACTERS, KNOWN_OVERHEAD
+from holdfast.lessons.tuning import ADMITTED_WHEN_FULL, KNOWN_CHARACTERS, KNOWN_OVERHEAD, STEMS_FACTOR
 from holdfast.ports.store import Store, get_readable
 from holdfast.ranking.ranker import head_of
 from holdfast.ranking.relevance import forget_words, lesson_stems, stems_of
 
 
-@dataclass(frozen=True, slots=True)
 class LessonWords:
-    """A version of a lesson with the stems of its words and of its beginning."""
+    """A version of a lesson with the stems of its words and of its beginning, which are made when they are asked for.
 
-    lesson: Lesson
-    words: tuple[str, ...]
-    head: tuple[str, ...]
+    They are kept as tuples, which take an eighth of a set's memory.
+    """
+
+    __slots__ = ("_head", "_words", "lesson")
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self._words: tuple[str, ...] | None = None
+        self._head: tuple[str, ...] | None = None
 
     @property
     def stems(self) -> frozenset[str]:
-        """The stems of the lesson's words: made when asked for, because a tuple takes an eighth of a set's memory."""
-        return frozenset(self.words)
+        """The stems of the lesson's words."""
+        if self._words is None:
+            self._words = _interned(lesson_stems(self.lesson))
+        return frozenset(self._words)
 
-
-def know(lesson: Lesson) -> LessonWords:
-    """Return the lesson with its stems."""
-    return LessonWords(lesson, _interned(lesson_stems(lesson)), _interned(stems_of(head_of(lesson))))
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The stems of its beginning, for the ranker."""
+        if self._head is None:
+            self._head = _interned(stems_of(head_of(self.lesson)))
+        return self._head
 
 
 def _interned(stems: Iterable[str]) -> tuple[str, ...]:
@@ -129,7 +137,7 @@ def _size(known: LessonWords) -> int:
     lesson = known.lesson
     texts = len(lesson.title) + len(lesson.insight) + len(lesson.why) + len(lesson.how) + sum(map(len, lesson.snippets))
     quotes = sum(len(evidence.quote) for evidence in lesson.provenance.evidence)
-    return KNOWN_OVERHEAD + texts + quotes + 8 * (len(known.words) + len(known.head))
+    return KNOWN_OVERHEAD + quotes + STEMS_FACTOR * texts
 
 
 _KEPT = KeptLessons()
@@ -142,7 +150,7 @@ def read_known(store: Store, ids: Sequence[LessonId], as_of: datetime | None = N
     What was known in the past is read anew each time.
     """
     if as_of is not None or not ids:
-        return [know(lesson) for lesson in (get_readable(store, ids, as_of) if ids else ())]
+        return [LessonWords(lesson) for lesson in (get_readable(store, ids, as_of) if ids else ())]
     content = store.content()
     begun = _KEPT.begin()
     known: dict[LessonId, LessonWords] = {}
@@ -151,7 +159,7 @@ def read_known(store: Store, ids: Sequence[LessonId], as_of: datetime | None = N
         known = _KEPT.current(content, {id_: recorded_at for id_, (_, recorded_at) in versions.items()})
     unknown = [id_ for id_ in ids if id_ not in known]
     if unknown:
-        fresh = [know(lesson) for lesson in get_readable(store, unknown)]
+        fresh = [LessonWords(lesson) for lesson in get_readable(store, unknown)]
         _KEPT.keep(content, fresh, begun)
         known.update((entry.lesson.id, entry) for entry in fresh)
     return [known[id_] for id_ in ids if id_ in known]

@@ -15,7 +15,9 @@ CROSSING_MOST = 100_000
 TRIES = 5
 """How often a step is tried that loses a race each time: with three writers on one rule, two losses are common."""
 KNOWN_CHARACTERS, KNOWN_OVERHEAD = 24_000_000, 1_800
-"""Characters of the lessons that a process keeps read, and what a lesson counts besides its texts: some 35 MB."""
+"""Characters of the lessons that a process keeps read, and what a lesson counts besides its texts: 25 MB."""
+STEMS_FACTOR = 3
+"""What a lesson's text counts with its stems: a stem of six characters takes a pointer in each of two lists."""
 ADMITTED_WHEN_FULL = 8
 """One in so many lessons that are read is kept in place of others once that is full."""
 COUNTED_LESSONS = 100_000
