@@ -11,6 +11,8 @@ from threading import Barrier
 
 import pytest
 
+from holdfast import plugins
+from holdfast.errors import PluginNotFoundError
 from holdfast.lean.files import FileLock
 from holdfast.ports.store import Store
 from holdfast.settings import load_settings
@@ -58,3 +60,13 @@ def test_threads_get_instants_of_their_own_in_the_order_of_their_calls() -> None
         sys.setswitchinterval(interval)
     assert all(later > earlier for instants in answers for earlier, later in pairwise(instants))
     assert len({instant for instants in answers for instant in instants}) == 4 * calls
+
+
+def test_a_plug_in_whose_package_is_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith(("holdfast.stores.postgresql", "psycopg"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for load in (lambda: plugins.load("stores", "postgresql"), lambda: plugins.load_backend("postgresql", {})):
+        with pytest.raises(PluginNotFoundError, match="needs the package psycopg") as raised:
+            load()
+        assert raised.value.hint == "pip install 'holdfast-memory[server]'"

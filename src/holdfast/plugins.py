@@ -28,6 +28,10 @@ HOSTS_ELSEWHERE = {
 """Hosts of `HOSTS_PACKAGE`, each with the path under the home that shows that the program is there; "" for none."""
 
 
+EXTRAS = {("stores", "postgresql"): "server"}
+"""The extra of this package that brings what a built-in plug-in imports."""
+
+
 def names(kind: str) -> list[str]:
     """Return the names of all plug-ins of a kind, built-in and installed, sorted as people type them."""
     return sorted({*builtin_names(kind), *_entry_points(kind)}, key=lambda name: name.replace("_", "-"))
@@ -54,7 +58,7 @@ def load(kind: str, name: str, options: Mapping[str, str] | None = None) -> Any:
     """
     module_name = name.replace("-", "_")
     if module_name in builtin_names(kind):
-        return import_module(f"holdfast.{kind}.{module_name}").make(options or {})
+        return _import(kind, module_name).make(options or {})
     outside = _entry_points(kind)
     if name not in outside and kind == "hosts" and name in HOSTS_ELSEWHERE:
         raise PluginNotFoundError(f"{name} needs the package {HOSTS_PACKAGE}", hint=f"pip install {HOSTS_PACKAGE}")
@@ -70,10 +74,22 @@ def load_backend(name: str, options: Mapping[str, str]) -> Any:
     """
     make = None
     if name in builtin_names("stores"):
-        make = getattr(import_module(f"holdfast.stores.{name}"), "make_backend", None)
+        make = getattr(_import("stores", name), "make_backend", None)
     if make is None:
         raise PluginNotFoundError(f"the store {name!r} cannot serve a team", hint="use sqlite:// or postgresql://")
     return make(options)
+
+
+def _import(kind: str, name: str) -> Any:
+    """Import a built-in plug-in. Raises PluginNotFoundError if it needs a package that is not installed."""
+    try:
+        return import_module(f"holdfast.{kind}.{name}")
+    except ModuleNotFoundError as exc:
+        if exc.name is None or exc.name.startswith("holdfast"):
+            raise
+        extra = EXTRAS.get((kind, name), "")
+        hint = f"pip install 'holdfast-memory[{extra}]'" if extra else f"pip install {exc.name}"
+        raise PluginNotFoundError(f"{name} needs the package {exc.name}, which is not installed", hint=hint) from exc
 
 
 def load_index(options: Mapping[str, str]) -> Any:
