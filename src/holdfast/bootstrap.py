@@ -49,7 +49,6 @@ from holdfast.freshness import compare as _compare, verify as _verify
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.watch import Watch
 from holdfast.home import witness
-from holdfast.home.remotes import Remote, load_remotes
 from holdfast.home.runfiles import RunLock
 from holdfast.learning import gitbackfill as _gitbackfill, learn as _learn
 from holdfast.lessons import crossing as _crossing, lookup as _lookup, staging as _staging
@@ -79,6 +78,7 @@ from holdfast.workspace.local import LocalWorkspace
 # isort: on
 
 if TYPE_CHECKING:
+    from holdfast.home.remotes import Remote
     from holdfast.publishing.remote.exchange import ExchangeReport, Progress
 
 P = ParamSpec("P")
@@ -531,6 +531,7 @@ class Memory:
     ) -> ExchangeReport | None:
         from holdfast.client.documents import DocumentClient  # late: HTTP takes 150 ms
         from holdfast.client.transport import Transport
+        from holdfast.home.remotes import load_remotes
         from holdfast.publishing.remote.exchange import Peer, exchange, no_progress
         from holdfast.publishing.remote.sealed import exchange_sealed
         from holdfast.publishing.remote.sealing import make_seal

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.lesson import Lesson
-from holdfast.errors import ServerError, WrongKeyError
+from holdfast.errors import QuotaExceededError, ServerError, WrongKeyError
 from holdfast.lessons.ledger import write_change
 from holdfast.publishing.lessonfile import shared_id
 from holdfast.publishing.remote.exchange import ExchangeReport, Peer, exchange, last_exchange
@@ -130,6 +130,24 @@ def replace_wire(machine: Machine, hub: Hub, member: str) -> Machine:
     """Let the machine be another member's."""
     machine.wire, machine.member = Wire(hub, member), member
     return machine
+
+
+def test_a_full_organisation_takes_revisions_and_keeps_new_lessons_here(net: tuple[Hub, list[Machine]]) -> None:
+    hub, (ann, *_) = net
+    ann.remember(RETRIES)
+    synced(ann)
+    limits = hub.world.call("GET", "/organisation").json()["limits"]
+    answer = hub.world.call("PATCH", "/organisation", json={"limits": {**limits, "lessons": 1}})
+    assert answer.status_code == 200, answer.text
+    ann.revise(ann.living()[0], why="the gateway bans us")
+    ann.remember("Ids end with a check digit")
+    with pytest.raises(QuotaExceededError):
+        synced(ann)
+    assert hub.documents()[0]["values"]["why"] == "the gateway bans us"
+    assert hub.rules() == [RETRIES]
+    hub.world.call("PATCH", "/organisation", json={"limits": {**limits, "lessons": 0}})
+    assert synced(ann).sent == 1
+    assert len(hub.rules()) == 2
 
 
 def test_a_refused_document_is_not_sent_again_until_it_changes(net: tuple[Hub, list[Machine]]) -> None:

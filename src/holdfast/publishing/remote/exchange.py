@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Protocol
 
 from holdfast.curation.review import WAITING
@@ -21,19 +20,21 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import ORGANISATION, Location
 from holdfast.domain.statefamilies import REMOTE_POSITION
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.errors import InvalidValueError, ServerError
+from holdfast.errors import InvalidValueError, QuotaExceededError, ServerError
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import dumps, loads
 from holdfast.ports.services import Services
 from holdfast.publishing.lessonfile import Document, FileProblem
 from holdfast.publishing.remote.server import FORMAT
-from holdfast.publishing.remote.table import DocumentTable, Outgoing
+from holdfast.publishing.remote.table import DocumentTable, Outgoing, in_batches
 from holdfast.publishing.remote.wire import plain_document, read_document
 from holdfast.publishing.sync import Syncing, SyncOutcome, SyncReport, sync
 from holdfast.publishing.syncrecord import owner_of, shared_lessons
 
 PULLED_AT_ONCE = 500
 SENT_AT_ONCE = 200
+SENT_BYTES = 500_000
+"""The most that the documents of one request have together, unless it is one document."""
 ROUNDS = 4
 """How often a run sends: what it sent may come back joined with what others sent at the same time."""
 
@@ -184,12 +185,20 @@ class _Exchange:
     def push(self, table: DocumentTable) -> int:
         """Send what the server does not have; return how many of its answers differed from what is known here."""
         differing = 0
-        outgoing = table.outgoing(self._confirmed())
-        while some := list(islice(outgoing, SENT_AT_ONCE)):
-            differing += self._send(table, some)
+        full: QuotaExceededError | None = None
+        for batch in in_batches(table.outgoing(self._confirmed()), SENT_AT_ONCE, SENT_BYTES):
+            try:
+                differing += self._send(table, batch)
+            except QuotaExceededError as exc:  # what the server has already takes no more room
+                full = exc
+                differing += self._send(table, [item for item in batch if item.is_known])
+        if full is not None:
+            raise full
         return differing
 
     def _send(self, table: DocumentTable, some: Sequence[Outgoing]) -> int:
+        if not some:
+            return 0
         plain = [{**plain_document(item.document), "confirm": item.confirm} for item in some]
         answer = self.server.send(self.location.project.id, plain)
         results = _results(answer, [item.document.id for item in some])

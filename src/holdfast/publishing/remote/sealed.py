@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Protocol
 
 from holdfast.domain.project import Location
@@ -22,9 +21,9 @@ from holdfast.lean.texts import dumps
 from holdfast.ports.services import Clock, Services
 from holdfast.ports.team import Documents
 from holdfast.publishing.lessonfile import Document, FileProblem, shared_id
-from holdfast.publishing.remote.exchange import number_in, read_position, unlike
+from holdfast.publishing.remote.exchange import SENT_BYTES, number_in, read_position, unlike
 from holdfast.publishing.remote.sealing import Seal
-from holdfast.publishing.remote.table import DocumentTable, Outgoing
+from holdfast.publishing.remote.table import DocumentTable, Outgoing, in_batches
 from holdfast.publishing.remote.wire import plain_document, read_document
 from holdfast.publishing.sync import Audience, Syncing, sync
 from holdfast.publishing.syncrecord import owner_of
@@ -224,9 +223,8 @@ class _Sealed:
         stale = 0
         for audience in AUDIENCES:
             table = self.table(audience)
-            outgoing = table.outgoing(frozenset())
-            while some := list(islice(outgoing, SENT_AT_ONCE)):
-                stale += self._send(audience, table, some)
+            for batch in in_batches(table.outgoing(frozenset()), SENT_AT_ONCE, SENT_BYTES):
+                stale += self._send(audience, table, batch)
         return stale
 
     def _send(self, audience: Audience, table: DocumentTable, some: Sequence[Outgoing]) -> int:

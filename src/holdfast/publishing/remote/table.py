@@ -53,6 +53,10 @@ class Outgoing:
     digest: str
     document: Document
     confirm: bool
+    size: int
+    """Of its text, in bytes."""
+    is_known: bool
+    """Whether the server has an earlier version."""
 
 
 class DocumentTable:
@@ -131,7 +135,10 @@ class DocumentTable:
                 parsed = parse(path, text.encode(), doubted=False)
                 if not isinstance(parsed, FileProblem):
                     row = self._rows[path]
-                    yield Outgoing(path=path, digest=row.digest, document=parsed.document, confirm=due[path])
+                    yield Outgoing(
+                        path=path, digest=row.digest, document=parsed.document, confirm=due[path], size=len(text),
+                        is_known=bool(row.sent),
+                    )  # fmt: skip
 
     def note_sent(self, sent: Iterable[Outgoing], refusals: Mapping[str, str]) -> None:
         """Remember what the server has by now; `refusals` has the reason for each document that it refused."""
@@ -196,6 +203,18 @@ def digest_of(text: str) -> str:
 def _has(row: DocumentRow, is_confirmed: bool) -> bool:
     """Return whether the server has that row as it is."""
     return row.sent == row.digest + CONFIRMED or (row.sent == row.digest and (row.is_accepted or not is_confirmed))
+
+
+def in_batches(outgoing: Iterable[Outgoing], count: int, size: int) -> Iterator[list[Outgoing]]:
+    """Yield the documents in batches of at most that many, and of at most that size together or of one document."""
+    batch: list[Outgoing] = []
+    for item in outgoing:
+        if batch and (len(batch) == count or sum(each.size for each in batch) + item.size > size):
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
 
 
 AT_ONCE = 200
