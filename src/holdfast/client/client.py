@@ -139,6 +139,7 @@ class Client:
     keep_both = _sent(operations.keep_both)
     feedback = _sent(operations.feedback)
     outcomes = _sent(operations.outcomes)
+    log = _sent(operations.log)
 
     # Questions
 
@@ -281,6 +282,7 @@ class AsyncClient:
     keep_both = _awaited(operations.keep_both)
     feedback = _awaited(operations.feedback)
     outcomes = _awaited(operations.outcomes)
+    log = _awaited(operations.log)
 
     # Questions
 

@@ -32,7 +32,7 @@ from holdfast.client.requests import NDJSON, HttpReply, HttpRequest, body, path
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.records import Change, Checkpoint, Outcome
+from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.team import (
     AuditEntry,
     Confirmation,
@@ -437,6 +437,12 @@ def outcomes(
     """Return what followed where lessons were told, newest first."""
     query = {"lesson": lesson, "session": session, "limit": limit}
     return at.get("/projects/{project}/outcomes", _page(_record(Outcome)), query)
+
+
+def log(at: Place, /, *, lesson: str = "", session: str = "", limit: int = LIMIT) -> HttpRequest[ListPage[Delivery]]:
+    """Return which lessons were told, when and why, newest first."""
+    query = {"lesson": lesson, "session": session, "limit": limit}
+    return at.get("/projects/{project}/deliveries", _page(_record(Delivery)), query)
 
 
 # Questions

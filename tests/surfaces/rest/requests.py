@@ -154,6 +154,7 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "list_conflicts": in_project(),
     "decide_conflict": two_lessons,
     "list_outcomes": in_project(),
+    "list_deliveries": in_project(),
     "add_outcome": about_a_lesson(verdict="helped"),
     "list_sessions": in_project(),
     "read_session": of_session,

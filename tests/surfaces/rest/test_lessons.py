@@ -95,14 +95,14 @@ def test_a_writers_revision_waits_and_the_lesson_stays_until_it_is_accepted(worl
 def test_a_lesson_is_edited_retired_forgotten_and_its_history_stays(world: World) -> None:
     saved = world.lesson("Retries are capped at 3")
     path = f"{LESSONS}/{saved['id']}"
-    edited = world.call("PATCH", path + "/when", json={"commands": ["make deploy"]})
-    assert edited.json()["when"]["commands"] == ["make deploy"]
+    edited = world.call("PATCH", path + "/when", json={"commands": ["make deploy"], "revive_when": "numpy>=2"})
+    assert (edited.json()["when"]["commands"], edited.json()["revival"]) == (["make deploy"], "numpy>=2")
     retired = world.call("POST", path + "/retire", headers={"If-Match": edited.headers["ETag"]})
     assert retired.json()["state"] == "retired"
     forgotten = world.call("DELETE", path, headers={"If-Match": retired.headers["ETag"]})
     assert (forgotten.json()["state"], "Retries" in forgotten.text) == ("forgotten", False)
     verbs = [version["verb"] for version in world.call("GET", path + "/history", role="reader").json()["items"]]
-    assert verbs == ["remember", "revise", "retire", "forget"]
+    assert verbs == ["remember", "revise", "edit", "retire", "forget"]
     assert world.call("POST", f"/projects/{SHOP}/undo").status_code == 200
     assert world.call("GET", path).json()["state"] == "retired"
 

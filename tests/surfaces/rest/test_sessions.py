@@ -47,6 +47,8 @@ def test_an_agent_is_told_what_the_team_knows_and_its_session_teaches_what_waits
     ]
     assert [answer.status_code for answer in answers] == [200, 200, 200]
     assert "make check" in answers[0].json()["context"]
+    told_at = world.call("GET", PROJECT + "/deliveries?session=s7", role="reader").json()["items"]
+    assert [delivery["moment"] for delivery in told_at] == ["session_start"]
     learnt = world.call("POST", PROJECT + "/sessions/s7/learn", role="writer").json()
     assert learnt["active"] == []
     assert len(learnt["waiting"]) == 1

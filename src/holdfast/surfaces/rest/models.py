@@ -163,6 +163,7 @@ class WhenChange(Strict):
     commands: Texts | None = None
     work: Texts | None = None
     standing: bool | None = None
+    revive_when: Short | None = Field(default=None, description="When it wakes once it is retired; empty: never")
 
 
 class Retirement(Strict):
@@ -447,6 +448,17 @@ class OutcomeView(View):
     at: Time
     lesson: str
     verdict: str
+
+
+class DeliveryView(View):
+    """A lesson that was told once: where, when and why."""
+
+    id: str
+    at: Time
+    lesson: str
+    session: str
+    moment: Moment
+    reason: str
 
 
 class StatsView(View):

@@ -177,6 +177,14 @@ def list_outcomes(call: OpCall) -> OpAnswer:
     return OpAnswer(value={"items": [views.whole(outcome) for outcome in outcomes], "next": ""})
 
 
+def list_deliveries(call: OpCall) -> OpAnswer:
+    """Return which lessons were told, when and why, newest first."""
+    query = call.asks(OutcomesQuery)
+    lesson = call.lesson(query.lesson).id if query.lesson else ""
+    deliveries = call.memory.log(session=query.session, lesson=lesson, limit=query.limit)
+    return OpAnswer(value={"items": [views.whole(delivery) for delivery in deliveries], "next": ""})
+
+
 def add_outcome(call: OpCall) -> OpAnswer:
     """Store what somebody says of a lesson that was told."""
     body = call.says(models.OutcomeIn)
@@ -249,6 +257,11 @@ OPERATIONS = (
         method="GET", path=PROJECT + "/outcomes", name="list_outcomes", verb="read", call=list_outcomes,
         query=OutcomesQuery, summary="List what followed where lessons were told, newest first.",
         out=models.Listing[models.OutcomeView],
+    ),
+    Op(
+        method="GET", path=PROJECT + "/deliveries", name="list_deliveries", verb="read", call=list_deliveries,
+        query=OutcomesQuery, summary="List which lessons were told, when and why, newest first.",
+        out=models.Listing[models.DeliveryView],
     ),
     Op(
         method="POST", path=PROJECT + "/outcomes", name="add_outcome", verb="write", call=add_outcome,

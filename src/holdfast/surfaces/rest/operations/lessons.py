@@ -18,8 +18,8 @@ from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
-from holdfast.surfaces.rest.reading import Instant, Words
-from holdfast.surfaces.rest.table import Op, OpAnswer
+from holdfast.surfaces.rest.reading import Flag, Instant, Words
+from holdfast.surfaces.rest.table import Op, OpAnswer, Strict
 from holdfast.team import review
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -162,7 +162,12 @@ def edit_lesson(call: OpCall) -> OpAnswer:
     lesson = call.changing_lesson()
     review.require_change(call.stores, call.caller, call.project, lesson)
     changes = call.says(models.WhenChange).model_dump(exclude_none=True)
-    return _saved(call, call.memory.edit(lesson.id, author=call.caller.name, **changes), "lesson.edit")
+    revive_when = changes.pop("revive_when", None)
+    if changes or revive_when is None:
+        lesson = call.memory.edit(lesson.id, author=call.caller.name, **changes)
+    if revive_when is not None:
+        lesson = call.memory.revive_when(lesson.id, revive_when, author=call.caller.name)
+    return _saved(call, lesson, "lesson.edit")
 
 
 def retire_lesson(call: OpCall) -> OpAnswer:
@@ -193,9 +198,15 @@ def purge_lesson(call: OpCall) -> OpAnswer:
     )  # fmt: skip
 
 
+class UndoQuery(Strict):
+    """What to do where the last change was a purge."""
+
+    past_purges: Annotated[Flag, Field(description="Undo the last change that was no purge")] = False
+
+
 def undo_change(call: OpCall) -> OpAnswer:
     """Undo the last change of the project's memory."""
-    change = call.memory.undo(author=call.caller.name)
+    change = call.memory.undo(author=call.caller.name, past_purges=call.asks(UndoQuery).past_purges)
     return OpAnswer(
         value=views.whole(change), changed=change.lessons, audit=("project.undo", call.project.id),
         details={"lessons": str(len(change.lessons))},
@@ -312,6 +323,7 @@ OPERATIONS = (
     ),
     Op(
         method="POST", path="/projects/{project}/undo", name="undo_change", verb="review", call=undo_change,
+        query=UndoQuery,
         summary="Undo the last change of a project's memory.", out=dict[str, Any], idempotent=True,
         notes="A whole import is one change. A purge cannot be undone.",
     ),
