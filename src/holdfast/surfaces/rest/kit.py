@@ -257,6 +257,7 @@ class _Work:
     def _write(self, call: OpCall) -> Done:
         call.forget_reads()
         with call.stores.changing():
+            writing.take_turn(call)
             key = self._key()
             if key:
                 answer = answers.find_answer(call.team, call.caller, key, self._digest())

@@ -38,6 +38,16 @@ def with_retries(write: Callable[[], R]) -> R:
     return write()
 
 
+def take_turn(call: OpCall) -> None:
+    """Wait until no other request writes to the project.
+
+    Writes of a project end with its documents, and all of them take a number from one counter. Taken last, that counter
+    would let two requests wait for each other in a circle: one of them has the audit log or a lesson by then.
+    """
+    if "project" in call.op.parameters:
+        call.stores.documents.hold(ProjectId(call.parameters["project"]), [])
+
+
 def finish(call: OpCall, answer: OpAnswer) -> dict[str, str]:
     """Write documents and the audit entry; return the header that says how far the project's feed is."""
     headers: dict[str, str] = {}
