@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import psycopg
@@ -16,8 +18,11 @@ from tests.contract.store_questions import minutes
 from tests.postgresql import Clusters, Database
 
 from holdfast import plugins
+from holdfast.domain.event import Event, spoken_prefix
+from holdfast.domain.lesson import Evidence, Lesson, Provenance
+from holdfast.domain.query import Query
 from holdfast.domain.records import Change
-from holdfast.domain.statefamilies import PLACE, TIDIED
+from holdfast.domain.statefamilies import LEARNING_MOMENTS, PLACE, SYNCED_LESSONS, TIDIED
 from holdfast.errors import (
     InvalidValueError,
     StaleWriteError,
@@ -29,11 +34,12 @@ from holdfast.errors import (
     StoreUnavailableError,
 )
 from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
-from holdfast.stores.postgresql import make
+from holdfast.stores.postgresql import make, turns
 from holdfast.stores.postgresql.address import address_of
 from holdfast.stores.postgresql.failures import translate
 from holdfast.stores.postgresql.store import PostgresStore
-from holdfast.testing.builders import PROJECT, make_change, make_event, make_lesson, next_version
+from holdfast.stores.postgresql.tenant import Sql
+from holdfast.testing.builders import PROJECT, SESSION, make_change, make_event, make_lesson, next_version
 
 SECRET = "hunter2"
 WITH_PASSWORD = f"postgresql://ada:{SECRET}@db.example.org:5433/memory?org=3"
@@ -146,6 +152,20 @@ def test_a_server_that_is_not_there_is_named_without_the_role() -> None:
 
 def test_the_plugin_loader_finds_the_store_by_its_scheme() -> None:
     assert isinstance(plugins.load("stores", "postgresql", {"url": WITH_PASSWORD}), PostgresStore)
+
+
+@pytest.mark.parametrize("module", ["psycopg", "psycopg_pool"])
+def test_a_missing_driver_is_named_with_what_to_install(module: str) -> None:
+    code = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "from holdfast import plugins\n"
+        "from holdfast.errors import PluginNotFoundError\n"
+        "try:\n    plugins.load('stores', 'postgresql', {'url': 'postgresql://h/x'})\n"
+        "except PluginNotFoundError as exc:\n    print(exc, exc.hint)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"needs the package {module}" in done.stdout
+    assert "pip install 'holdfast-memory[server]'" in done.stdout
 
 
 def test_a_store_that_is_not_open_says_so() -> None:
@@ -346,3 +366,79 @@ def test_new_lessons_with_one_id_are_added_once(store: PostgresStore) -> None:
         assert sum(threads.map(add, range(6))) == 1
     assert store.extent().versions == 1
     assert store.check() == []
+
+
+def test_edits_of_one_value_at_once_are_all_there(store: PostgresStore) -> None:
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda number: store.edit_state(TIDIED, "", lambda value: f"{value}{number}"), range(6)))
+        list(threads.map(lambda number: store.set_rows(SYNCED_LESSONS, "p", {str(number): "1"}), range(6)))
+    assert sorted(store.get_state(TIDIED)) == [*"012345"]
+    assert store.get_rows(SYNCED_LESSONS, "p") == dict.fromkeys("012345", "1")
+
+
+def test_a_purge_and_a_revision_at_once_leave_nothing_or_all(store: PostgresStore) -> None:
+    """Whichever comes first: no version and no derived row stays alone."""
+    lessons = [make_lesson(insight=f"Berth {number} is for pilots") for number in range(8)]
+    store.put(lessons, {})
+
+    def revise(lesson: Lesson) -> bool:
+        try:
+            store.put([next_version(lesson, why="measured")], {lesson.id: lesson.recorded_at})
+        except StaleWriteError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        revised = [threads.submit(revise, lesson) for lesson in lessons]
+        purged = [threads.submit(store.purge, [lesson.id]) for lesson in lessons]
+        outcomes = [(first.result(), second.result()) for first, second in zip(revised, purged, strict=True)]
+    assert all(erased["lessons"] == (2 if was_revised else 1) for was_revised, erased in outcomes)
+    assert store.find(LessonFilter(project=PROJECT)) == []
+    assert store.check() == []
+
+
+def test_an_edit_does_not_bring_back_what_a_purge_erased_meanwhile(store: PostgresStore) -> None:
+    lesson = make_lesson(insight="Pier 9 is closed.", provenance=Provenance(session=SESSION))
+    store.put([lesson], {})
+    moment = f'{{"event":"e2","session":"{SESSION}","kind":"prompt","text":"As pier 9 is closed, use the quay"}}'
+    stays = f'{{"event":"e3","session":"{SESSION}","kind":"file","text":"quay.py"}}'
+    store.set_state(LEARNING_MOMENTS, "other", f"[{moment}]")
+    with ThreadPoolExecutor(1) as threads:
+        purges: list[Future[dict[str, int]]] = []
+
+        def edit(value: str) -> str:
+            purges.append(threads.submit(store.purge, [lesson.id]))
+            wait(purges, 0.5)  # it has to wait for this edit
+            return f"[{moment},{stays}]"
+
+        store.edit_state(LEARNING_MOMENTS, "other", edit)
+        assert purges[0].result()["state"] == 1
+    assert store.get_state(LEARNING_MOMENTS, "other") == f"[{stays}]"
+
+
+def test_a_search_of_turns_does_not_bring_back_what_a_purge_erased_meanwhile(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = make_event(kind="prompt", key=spoken_prefix("prompt") + "1", text="Remember that pier 9 is closed")
+    store.append_events([event])
+    lesson = make_lesson(
+        insight="Pier 9 is closed.",
+        provenance=Provenance(session=SESSION, evidence=(Evidence(event=event.id, quote="pier 9 is closed"),)),
+    )
+    store.put([lesson], {})
+    query = Query(project=PROJECT, text="pier 9 closed")
+    with ThreadPoolExecutor(1) as threads:
+        purges: list[Future[dict[str, int]]] = []
+        spoken = turns._spoken
+
+        def read_then_purge(sql: Sql, session: str) -> list[Event]:
+            events = list(spoken(sql, session))
+            if not purges:
+                purges.append(threads.submit(store.purge, [lesson.id]))
+                wait(purges, 0.5)  # it has to wait until these events are indexed
+            return events
+
+        monkeypatch.setattr(turns, "_spoken", read_then_purge)
+        store.search_turns(query, 5)
+        assert purges[0].result()["event_texts"] == 1
+    assert store.search_turns(query, 5).matches == ()

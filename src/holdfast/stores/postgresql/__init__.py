@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from holdfast.errors import InvalidValueError
-from holdfast.stores.postgresql.address import Address, address_of
-from holdfast.stores.postgresql.backend import PostgresBackend
-from holdfast.stores.postgresql.database import Database
-from holdfast.stores.postgresql.store import PostgresStore
+from holdfast.errors import InvalidValueError, PluginNotFoundError
+
+try:
+    from holdfast.stores.postgresql.address import Address, address_of
+    from holdfast.stores.postgresql.backend import PostgresBackend
+    from holdfast.stores.postgresql.database import Database
+    from holdfast.stores.postgresql.store import PostgresStore
+except ModuleNotFoundError as exc:
+    if exc.name not in ("psycopg", "psycopg_pool"):
+        raise
+    hint = "pip install 'holdfast-memory[server]'"
+    raise PluginNotFoundError(f"a memory on PostgreSQL needs the package {exc.name}", hint=hint) from exc
 
 
 def make(options: Mapping[str, str]) -> PostgresStore:

@@ -6,7 +6,7 @@ these are kept: docs/howto/postgresql.md says how to set that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -34,16 +34,13 @@ def purge(sql: Sql, ids: Sequence[str]) -> dict[str, int]:
     those and loses its summary. Links of other lessons to an erased id stay, because an id reveals nothing.
     """
     wanted = list(dict.fromkeys(keys(ids)))
-    rows = sql.execute(
-        "SELECT row, id, doc FROM lessons WHERE org = %s AND id = ANY(%s::text[]) ORDER BY id, row FOR UPDATE",
-        (sql.org, wanted),
-    ).fetchall()
-    purging = Purging(_readable([doc for _, _, doc in rows]))
+    rows = _lock_versions(sql, wanted)
+    purging = Purging(_readable(rows.values()))
     erased = _drop_words(sql, purging)
     if purging.sessions:
         turns.index_again(sql, purging.sessions)
     erased["state"] = states.forget_words(sql, purging)
-    for row, _, _ in rows:
+    for row in rows:
         derived.drop_rows(sql, row)
         erased["derived"] = erased.get("derived", 0) + 1
     for table, column in (("lessons", "id"), *((table, "lesson") for table in _BY_ID)):
@@ -58,7 +55,25 @@ def purge(sql: Sql, ids: Sequence[str]) -> dict[str, int]:
     return {table: count for table, count in erased.items() if count}
 
 
-def _readable(docs: Sequence[str]) -> list[Lesson]:
+def _lock_versions(sql: Sql, wanted: Sequence[str]) -> dict[int, str]:
+    """Lock every version of the lessons; return their documents by row.
+
+    A statement that waited for a writer does not see the version that this writer added. So the versions are read again
+    until there is no new one: whoever has locked the current version has all.
+    """
+    locked: dict[int, str] = {}
+    while True:
+        rows = sql.execute(
+            "SELECT row, doc FROM lessons WHERE org = %s AND id = ANY(%s::text[]) ORDER BY id, row FOR UPDATE",
+            (sql.org, list(wanted)),
+        )
+        versions: dict[int, str] = dict(rows.fetchall())
+        if versions.keys() == locked.keys():
+            return versions
+        locked = versions
+
+
+def _readable(docs: Iterable[str]) -> list[Lesson]:
     """Return every readable version."""
     lessons: list[Lesson] = []
     for doc in docs:

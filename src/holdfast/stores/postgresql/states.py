@@ -20,7 +20,11 @@ DAY = 86_400_000_000
 
 def read(sql: Sql, family: StateFamily, owner: str) -> str:
     """Return the owner's value; empty if there is none."""
-    reading = "SELECT value FROM state WHERE org = %s AND family = %s AND owner = %s"
+    return _read(sql, family, owner, "")
+
+
+def _read(sql: Sql, family: StateFamily, owner: str, locking: str) -> str:
+    reading = f"SELECT value FROM state WHERE org = %s AND family = %s AND owner = %s{locking}"
     row = sql.execute(reading, (sql.org, family.name, key(owner))).fetchone()
     return row[0] if row else ""
 
@@ -58,7 +62,7 @@ def set_value(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
 def edit(sql: Sql, family: StateFamily, owner: str, change: Callable[[str], str]) -> str:
     """Replace the value by what `change` makes of it; nobody else edits it until the transaction ends."""
     lock(sql, "state", family.name, owner)  # the name, because there may be no row yet
-    before = read(sql, family, owner)
+    before = _read(sql, family, owner, " FOR UPDATE")  # and the row, because a purge takes words out of it
     value = clean(change(before))
     if value != before:
         write(sql, family, owner, value)

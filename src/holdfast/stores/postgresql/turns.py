@@ -51,8 +51,7 @@ def catch_up(tenant: Tenant) -> None:
 
 def _index_some(sql: Sql) -> bool:
     """Index the sessions of the next events; return whether there may be more."""
-    sql.execute("INSERT INTO turns_indexed (org, position) VALUES (%s, 0) ON CONFLICT DO NOTHING", (sql.org,))
-    (last,) = sql.execute("SELECT position FROM turns_indexed WHERE org = %s FOR UPDATE", (sql.org,)).fetchone() or (0,)
+    last = _lock_index(sql)
     rows = sql.execute(
         "SELECT position, session FROM events WHERE org = %s AND position > %s ORDER BY position LIMIT %s",
         (sql.org, last, EVENTS_AT_ONCE),
@@ -64,6 +63,13 @@ def _index_some(sql: Sql) -> bool:
     return len(rows) == EVENTS_AT_ONCE
 
 
+def _lock_index(sql: Sql) -> int:
+    """Make others who index turns wait; return the position of the last event that was indexed."""
+    sql.execute("INSERT INTO turns_indexed (org, position) VALUES (%s, 0) ON CONFLICT DO NOTHING", (sql.org,))
+    row = sql.execute("SELECT position FROM turns_indexed WHERE org = %s FOR UPDATE", (sql.org,)).fetchone()
+    return int(row[0]) if row else 0
+
+
 def index_turns(sql: Sql, sessions: Iterable[str]) -> None:
     """Replace the turns of these sessions by those that their events make now."""
     for session in map(key, sessions):
@@ -73,7 +79,11 @@ def index_turns(sql: Sql, sessions: Iterable[str]) -> None:
 
 
 def index_again(sql: Sql, sessions: Iterable[str]) -> None:
-    """Index the sessions again after words of their events were erased."""
+    """Index the sessions again after words of their events were erased.
+
+    Who indexes them at this moment may have read the words; so it waits, and then drops what the other one wrote.
+    """
+    _lock_index(sql)
     index_turns(sql, sessions)
 
 
