@@ -142,6 +142,13 @@ def test_a_long_log_is_read_in_pages(office: Office, monkeypatch: pytest.MonkeyP
     assert faults(office, "DELETE FROM audit_log WHERE seq IN (5, 6)") == ("entries 5 to 6 are missing",)
 
 
+def test_of_a_log_that_was_changed_everywhere_the_first_faults_are_named(office: Office, log: audit.AuditLog) -> None:
+    while office.team.stores.audit.last().seq < 30:
+        issue(office.team, office.admin, name="x")
+    named = faults(office, "UPDATE audit_log SET doc = json_set(doc, '$.actor', 'eve')")
+    assert named == tuple(f"entry {seq} was changed" for seq in range(1, 21))
+
+
 def test_an_undone_act_is_not_in_the_log(office: Office, log: audit.AuditLog) -> None:
     with suppress(ZeroDivisionError), office.team.stores.changing():
         audit.record(office.team, "ada", "token.issue")

@@ -116,14 +116,15 @@ def verify(log: AuditLog, noted: Head | None = None) -> Verification:
     for entry in _iter_entries(log):
         count += 1
         intact = hash_of(entry) == entry.hash
-        if not intact:
+        if not intact and len(changed) < SWAPS_TRIED:
             changed.append(entry)
+        del faults[FAULTS_SHOWN:]  # where everything was changed, the first ones are enough
         faults += _faults(previous, entry, intact, was_intact)
         if noted and noted.seq == entry.seq and noted.hash != entry.hash:
             faults.append(f"entry {entry.seq} is not the one whose hash was noted: the log was rewritten")
         previous, was_intact = entry, intact
     faults += _faults_of_end(previous, log.last(), noted)
-    swaps = list(_iter_swaps(changed[:SWAPS_TRIED]))
+    swaps = list(_iter_swaps(changed))
     shown = tuple(dict.fromkeys([*swaps, *faults]))[:FAULTS_SHOWN]
     return Verification(entries=count, head=Head(seq=previous.seq, hash=previous.hash), faults=shown)
 
