@@ -274,3 +274,18 @@ def test_a_newcomer_joins_by_a_link_and_logs_in_elsewhere_with_a_token(linked: S
         machine.delenv("HOLDFAST_TOKEN")
         assert RULE not in run("--remote", "acme", "list")
         assert "admin" in run("remote", "invite", code=77)
+
+
+def test_members_judge_from_the_terminal(linked: Served) -> None:
+    run("remote", "add", "acme")
+    with linked.client(linked.project) as memory:
+        lesson = memory.remember(RULE, kind="constraint")
+    short = lesson.id[-8:]
+    assert "others have to confirm" in run("remote", "confirm", short, code=77)
+    assert "1 flag" in run("remote", "flag", short, "stale", "--note", "since 2.0")
+    assert "since 2.0" in run("remote", "review")
+    local = run("remember", "Reports are sorted by date, newest first").split()[0]
+    run("sync")
+    assert "1 flag" in run("remote", "flag", local, "duplicate", "--of", lesson.id)
+    assert "no lesson" in run("remote", "flag", "ffff0000", "stale", code=1)
+    assert json.loads(run("remote", "review", "--json"))["waiting"] == []

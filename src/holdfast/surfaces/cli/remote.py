@@ -14,7 +14,7 @@ import click
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.team import ROLES, Role
+from holdfast.domain.team import FLAG_REASONS, ROLES, FlagReason, Role
 from holdfast.errors import HoldfastError, InvalidValueError, NotFoundError, WrongKeyError
 from holdfast.home.remotes import (
     TOKEN_VARIABLE,
@@ -27,11 +27,15 @@ from holdfast.home.remotes import (
     normalise_url,
 )
 from holdfast.lean.plain import to_plain
+from holdfast.lean.texts import short_id
+from holdfast.publishing.lessonfile import shared_id
+from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
-from holdfast.surfaces.cli.frame import Call, command, group
+from holdfast.surfaces.cli.frame import Call, command, group, lesson_argument
 from holdfast.surfaces.cli.screen import bar, counted, note, pairs, say, table
 
 if TYPE_CHECKING:
+    from holdfast.client.answers import LessonJudgements
     from holdfast.client.client import Client
     from holdfast.client.documents import DocumentClient
     from holdfast.publishing.remote.exchange import ExchangeReport
@@ -234,6 +238,105 @@ def token(call: Call, label: str, name: str, role: Role | None, read_only: bool,
     if not call.answer({"server": server.name, "id": issued.token.id, "token": issued.text}):
         say(issued.text)
         note(f"shown only now; on the other machine: holdfast login {server.url}")
+
+
+@command("holdfast remote confirm 1f0c9a2b", of=remote, memory=True)
+@lesson_argument
+def confirm(call: Call, memory: Memory, ref: str) -> None:
+    """Say that a lesson of the team holds; the team's rules may accept it by that. Once a member a lesson."""
+    with _judging(memory, ref) as (client, id):
+        _tell_judgements(call, client.confirm(id))
+
+
+@command(
+    "holdfast remote flag 1f0c9a2b stale --note 'since 2.0'", "holdfast remote flag 1f0c9a2b duplicate --of 77ab03e1",
+    of=remote, memory=True,
+)  # fmt: skip
+@lesson_argument
+@click.argument("reason", type=click.Choice(FLAG_REASONS))
+@click.option("--note", "words", default="", help="Why.")
+@click.option("--of", "other", default="", help="The lesson that it repeats.")
+def flag(call: Call, memory: Memory, ref: str, reason: FlagReason, words: str, other: str) -> None:
+    """Say that a lesson of the team is stale, incorrect or a duplicate; reviewers see it, and nothing else changes."""
+    with _judging(memory, ref) as (client, id):
+        _tell_judgements(call, client.flag(id, reason, note=words, of=other))
+
+
+@command("holdfast remote review", "holdfast remote review --json", of=remote, memory=True)
+def review(call: Call, memory: Memory) -> None:
+    """Print what waits for a reviewer of the team: proposals, flags and doubts. For reviewers."""
+    with _judging(memory) as (client, _):
+        queue = client.inbox(limit=1_000)
+    plain = {
+        "waiting": [lesson_json(lesson) for lesson in queue.waiting], "flags": [to_plain(each) for each in queue.flags],
+        "in_doubt": [{"lesson": lesson_json(each.lesson), "reason": each.reason} for each in queue.in_doubt],
+        "more": queue.more,
+    }  # fmt: skip
+    if call.answer(plain):
+        return
+    rows = [[short_id(lesson.id), "waits", lesson.title, lesson.provenance.person_name] for lesson in queue.waiting]
+    rows += [[short_id(each.lesson), each.reason, each.note, ""] for each in queue.flags]
+    rows += [[short_id(each.lesson.id), "in doubt", each.lesson.title, each.reason] for each in queue.in_doubt]
+    say(*table(rows, ("id", "what", "title or note", "by or why")))
+    note("holdfast remote accept ID, or reject ID" if queue.waiting else "no lesson waits")
+
+
+@command("holdfast remote accept 1f0c9a2b", of=remote, memory=True)
+@lesson_argument
+def accept(call: Call, memory: Memory, ref: str) -> None:
+    """Accept a lesson that waits: from then on everybody in the team is told. For reviewers."""
+    with _judging(memory, ref) as (client, id):
+        _tell_lesson(call, client.accept(id))
+
+
+@command("holdfast remote reject 1f0c9a2b", of=remote, memory=True)
+@lesson_argument
+def reject(call: Call, memory: Memory, ref: str) -> None:
+    """Reject a lesson that waits; its author's machines take it back. For reviewers."""
+    with _judging(memory, ref) as (client, id):
+        _tell_lesson(call, client.reject(id))
+
+
+@contextmanager
+def _judging(memory: Memory, ref: str = "") -> Iterator[tuple[Client, str]]:
+    """Yield the client of the project's server, and the lesson's id there. Raises InvalidValueError without a link.
+
+    An id of this machine is accepted, too, while the lesson has the words that it was shared with.
+    """
+    from holdfast.client.client import Client
+
+    project = memory.location.project
+    server = load_remotes(memory.settings.home).remote_of(project.id)
+    if server is None:
+        raise InvalidValueError(f"{project.name} is not linked to a server", hint="holdfast remote add")
+    with Client(server.url, server.token, project=project.id) as client:
+        yield client, _id_there(client, memory, ref) if ref else ""
+
+
+def _id_there(client: Client, memory: Memory, ref: str) -> str:
+    try:
+        return client.get(ref).id
+    except NotFoundError:
+        local = memory.get(ref)
+    return client.get(shared_id(local.kind, local.insight)).id
+
+
+def _tell_judgements(call: Call, judged: LessonJudgements) -> None:
+    plain = {
+        "lesson": lesson_json(judged.lesson), "confirmations": len(judged.confirmations),
+        "flags": [to_plain(each) for each in judged.flags], "accepted_by": judged.accepted_by,
+    }  # fmt: skip
+    if call.answer(plain):
+        return
+    say(f"{short_id(judged.lesson.id)}  {judged.lesson.title}")
+    words = f"{counted(len(judged.confirmations), 'confirmation')}, {counted(len(judged.flags), 'flag')}"
+    note(words + (f"; accepted by {judged.accepted_by}" if judged.accepted_by else ""))
+
+
+def _tell_lesson(call: Call, lesson: Lesson) -> None:
+    if not call.answer(lesson_json(lesson)):
+        say(f"{short_id(lesson.id)}  {lesson.title}  {lesson.state}")
+        note("holdfast sync brings it to this machine")
 
 
 @command(
