@@ -114,6 +114,38 @@ def test_a_request_is_sent_with_its_token_and_its_parts_encoded(server: Server) 
     assert json.loads(content) == {"insight": "ü"}
 
 
+def test_a_client_says_how_far_the_feed_was_after_its_writes(server: Server) -> None:
+    def about(project: str) -> HttpRequest[Any]:
+        return HttpRequest(method="POST", path=path("projects", project, "recall"), read=lambda reply: reply.status)
+
+    def answered(*positions: str) -> list[tuple[int, dict[str, str], bytes]]:
+        return [(200, {"Holdfast-After": position} if position else {}, b"{}") for position in positions]
+
+    def received() -> list[str | None]:
+        sent = [headers.get("holdfast-after") for _, _, headers, _ in server.received]
+        server.received.clear()
+        return sent
+
+    requests = [about("a"), about("b"), about("a"), about("a"), ask()]
+    positions = [*answered("7", "3", "5", "words"), OK]
+    server.answers = positions[:]
+    client = Transport(server.url, "hf_secret")
+    for request in requests:
+        client.send(request)
+    client.close()
+    assert received() == ["0", "0", "7", "7", None]
+
+    async def send_all() -> None:
+        client = AsyncTransport(server.url, "hf_secret")
+        for request in requests:
+            await client.send(request)
+        await client.close()
+
+    server.answers = positions[:]
+    asyncio.run(send_all())
+    assert received() == ["0", "0", "7", "7", None]
+
+
 @pytest.mark.parametrize("failure", [BREAK_OFF, problem(502), problem(504), problem(408)])
 def test_a_repeatable_request_is_sent_again_and_another_one_is_not(
     server: Server, failure: tuple[int, dict[str, str], bytes]

@@ -31,8 +31,7 @@ class Server:
         self._reader.start()
         listening = self.wait_for("listening")
         self.url = str(listening["address"])
-        for _ in range(int(listening["workers"])):
-            self.wait_for("started", self.count("started") + 1 if self.count("started") else 1)
+        self.wait_for("started", int(listening["workers"]))
 
     def _read(self) -> None:
         assert self.process.stderr is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
 from typing import TypeVar
@@ -21,6 +22,8 @@ T = TypeVar("T")
 TIMEOUT_S = 30.0
 """How long one request may take, its repetitions included, unless the caller says otherwise."""
 TRIES = 4
+AFTER = "Holdfast-After"
+"""The header of the position of a project's feed: which one is reached, or has to be."""
 
 
 def check_url(url: str) -> str:
@@ -53,6 +56,35 @@ def _content(request: HttpRequest[T]) -> dict[str, str]:
 def _reply(response: Response) -> HttpReply:
     headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
     return HttpReply(status=response.status_code, headers=headers, content=response.content)
+
+
+class _Positions:
+    """How far the feed of each project was by the answers to this client's writes. Threads may share it.
+
+    What a client says that it has seen must be in the answer; a server may answer with a replica that has it.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def headers(self, request: HttpRequest[T]) -> dict[str, str]:
+        """Return what the request says that its client has seen."""
+        project = _project_of(request)
+        return {AFTER: str(self._seen.get(project, 0))} if project else {}
+
+    def note(self, request: HttpRequest[T], reply: HttpReply | HTTPError) -> None:
+        """Remember the position that an answer names."""
+        position = reply.headers.get(AFTER.lower(), "") if isinstance(reply, HttpReply) else ""
+        if position.isascii() and position.isdigit():
+            project = _project_of(request)
+            with self._lock:
+                self._seen[project] = max(int(position), self._seen.get(project, 0))
+
+
+def _project_of(request: HttpRequest[T]) -> str:
+    parts = request.path.split("/")
+    return parts[2] if len(parts) > 3 and parts[1] == "projects" else ""
 
 
 class _Attempt:
@@ -96,6 +128,7 @@ class Transport:
         self._timeout_s = timeout_s
         self._http = http or Http(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
         self._headers = _headers(token)
+        self._positions = _Positions()
 
     def close(self) -> None:
         """Close the connections."""
@@ -109,13 +142,15 @@ class Transport:
                 reply: HttpReply | HTTPError = _reply(
                     self._http.request(
                         request.method, self.url + request.target, content=request.body,
-                        headers=self._headers | _content(request), timeout=attempt.left_s,
+                        headers=self._headers | self._positions.headers(request) | _content(request),
+                        timeout=attempt.left_s,
                     )
                 )  # fmt: skip
             except HTTPError as exc:
                 reply = exc
             pause = attempt.pause_after(reply)
             if pause is None:
+                self._positions.note(request, reply)
                 return _settle(attempt, request, reply)
             time.sleep(pause)
 
@@ -129,6 +164,7 @@ class AsyncTransport:
         self._timeout_s = timeout_s
         self._http = http or AsyncHttp(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
         self._headers = _headers(token)
+        self._positions = _Positions()
 
     async def close(self) -> None:
         """Close the connections."""
@@ -142,13 +178,15 @@ class AsyncTransport:
                 reply: HttpReply | HTTPError = _reply(
                     await self._http.request(
                         request.method, self.url + request.target, content=request.body,
-                        headers=self._headers | _content(request), timeout=attempt.left_s,
+                        headers=self._headers | self._positions.headers(request) | _content(request),
+                        timeout=attempt.left_s,
                     )
                 )  # fmt: skip
             except HTTPError as exc:
                 reply = exc
             pause = attempt.pause_after(reply)
             if pause is None:
+                self._positions.note(request, reply)
                 return _settle(attempt, request, reply)
             await asyncio.sleep(pause)
 
