@@ -103,7 +103,7 @@ def open_machines(members: Sequence[str]) -> Iterator[tuple[Hub, list[Machine]]]
                     machine.close()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @example([(0, "remember", 0, []), (0, "sync", 0, []), (1, "sync", 0, []), (0, "revise", 1, []), (1, "revise", 4, [])])
 @example([(0, "remember", 0, []), (0, "revise", 1, []), (1, "remember", 0, []), (1, "sync", 0, ["", "", "unanswered"])])
 @example([(1, "remember", 3, []), (1, "sync", 3, []), (1, "revise", 4, []), (1, "die", 5, [])])
@@ -117,7 +117,7 @@ def test_machines_agree_whatever_the_network_does(what: list[Move]) -> None:
         assert machines[0].own() == machines[1].own(), "one person's machines have the same private lessons"
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(moves)
 def test_what_writers_state_is_everywhere_once_it_is_reviewed(what: list[Move]) -> None:
     with open_machines(("reviewer", "writer", "proposer")) as (hub, machines):

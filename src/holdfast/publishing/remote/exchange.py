@@ -110,6 +110,10 @@ def exchange(
     `dry` memory and server stay as they are.
     """
     run = _Exchange(services, location, server, peer, progress)
+    settled = None if share or accept else run.find_settled()
+    if settled is not None:
+        return settled
+    run.note_begin()
     report = run.take_rules_of_organisation(dry)
     table = run.pull(location.project.id, peer.name)
     how = Syncing(
@@ -121,14 +125,12 @@ def exchange(
         if dry or not run.push(table):
             break
         how = replace(how, accepted=table.accepted, share=())
-    else:
+    else:  # others are changing the same lessons at this moment: the next run goes on
         report = _added(report, sync(services, location, table, how))
+        return run.with_counts(report)
     if not dry:
-        run.note_end()
-    return replace(
-        report, received=run.received, sent=run.sent, proposed=run.proposed, refused=tuple(run.refused.items()),
-        problems=(*run.problems, *report.problems),
-    )  # fmt: skip
+        run.note_end(report)
+    return run.with_counts(report)
 
 
 def last_exchange(services: Services, project: ProjectId, peer: str) -> dict[str, Any]:
@@ -155,9 +157,8 @@ class _Exchange:
 
     def take_rules_of_organisation(self, dry: bool) -> ExchangeReport:
         """Bring the rules of the organisation into this project; they are only read here."""
-        channel = f"{self.peer.name}\n{ORGANISATION}"
-        table = self.pull(ORGANISATION, channel)
-        how = Syncing(channel=channel, accepted=table.accepted, dry=dry, level="team")
+        table = self.pull(ORGANISATION, self._rules)
+        how = Syncing(channel=self._rules, accepted=table.accepted, dry=dry, level="team")
         return _added(ExchangeReport(), sync(self.services, self.location, table, how))
 
     def pull(self, project: ProjectId, channel: str) -> DocumentTable:
@@ -218,11 +219,54 @@ class _Exchange:
         waiting = {lesson for lesson, (state, _) in states.items() if state in WAITING}
         return frozenset(entry.id for lesson, entry in entries.items() if entry.ours and lesson not in waiting)
 
-    def note_end(self) -> None:
-        """Remember when the project was synced."""
-        owner = owner_of(self.location.project.id, self.peer.name)
-        known = read_position(self.services.store.get_state(REMOTE_POSITION, owner))
-        self._note(owner, {**known, "at": render_instant(self.services.clock.now())})
+    def find_settled(self) -> ExchangeReport | None:
+        """Return the report if nothing has changed since the last run, here or on the server; else None.
+
+        It asks for the last positions only, and reads no document.
+        """
+        known = self._known(self.peer.name)
+        if known.get("extent") != self._extent():
+            return None
+        for project, channel in ((ORGANISATION, self._rules), (self.location.project.id, self.peer.name)):
+            after = self._known(channel).get("after", 0)
+            if number_in(self.server.changes(project, after, 1), "last") != after:
+                return None
+        self._note(owner_of(self.location.project.id, self.peer.name), {**known, "at": self._now()})
+        return ExchangeReport(shared=known.get("shared", 0), waiting=known.get("waiting", 0))
+
+    def note_begin(self) -> None:
+        """Forget that nothing was left to do: if this run is cut off, the next one looks at everything again."""
+        known = self._known(self.peer.name)
+        known.pop("extent", None)
+        self._note(owner_of(self.location.project.id, self.peer.name), known)
+
+    def note_end(self, report: ExchangeReport) -> None:
+        """Remember when the project was synced, and the size of the store as it was then."""
+        counts = {"extent": self._extent(), "shared": report.shared, "waiting": report.waiting}
+        known = {**self._known(self.peer.name), "at": self._now(), **counts}
+        self._note(owner_of(self.location.project.id, self.peer.name), known)
+
+    def with_counts(self, report: ExchangeReport) -> ExchangeReport:
+        """Return the report with what was sent, received and refused."""
+        return replace(
+            report, received=self.received, sent=self.sent, proposed=self.proposed,
+            refused=tuple(self.refused.items()), problems=(*self.problems, *report.problems),
+        )  # fmt: skip
+
+    def _known(self, channel: str) -> dict[str, Any]:
+        owner = owner_of(self.location.project.id, channel)
+        return read_position(self.services.store.get_state(REMOTE_POSITION, owner))
+
+    def _extent(self) -> list[int]:
+        extent = self.services.store.extent()
+        return [extent.versions, extent.lessons]
+
+    def _now(self) -> str:
+        return render_instant(self.services.clock.now())
+
+    @property
+    def _rules(self) -> str:
+        return f"{self.peer.name}\n{ORGANISATION}"
 
     def _note(self, owner: str, position: Mapping[str, Any]) -> None:
         self.services.store.set_state(REMOTE_POSITION, owner, dumps(dict(position)))
