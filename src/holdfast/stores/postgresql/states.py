@@ -55,8 +55,9 @@ def write(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
 
 
 def set_value(sql: Sql, family: StateFamily, owner: str, value: str) -> None:
-    """Write the value unless it is there already."""
-    edit(sql, family, owner, lambda _: value)
+    """Write the value unless it is there already: then nobody waits, and many writers set what does not change."""
+    if read(sql, family, owner) != clean(value):
+        edit(sql, family, owner, lambda _: value)
 
 
 def edit(sql: Sql, family: StateFamily, owner: str, change: Callable[[str], str]) -> str:

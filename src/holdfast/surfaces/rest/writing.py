@@ -64,7 +64,8 @@ def finish(call: OpCall, answer: OpAnswer) -> dict[str, str]:
 
 def _publish(call: OpCall, ids: Sequence[LessonId]) -> None:
     present: list[Lesson] = get_readable(call.stores.store, list(dict.fromkeys(ids)))
-    review.note_saved(call.team, call.caller, call.project, present)
-    call.publish(ids)
+    # first, because what follows makes other writers of the organisation wait until this transaction ends
     with suppress(EmbedderError):  # then the lesson is found by its words alone
         call.memory.embed_written([lesson.id for lesson in present])
+    review.note_saved(call.team, call.caller, call.project, present)
+    call.publish(ids)
