@@ -49,7 +49,9 @@ def test_a_proposal_is_told_to_reviewers_and_its_proposer_alone(world: World) ->
     assert counts == {"reader": 0, "writer": 1, "reviewer": 1, "admin": 1, "author": 1, "proposer": 0}
 
 
-@pytest.mark.parametrize(("position", "status"), [("x", 400), ("-1", 400), ("1.0", 400), ("1" * 30, 400), ("7", 410)])
+@pytest.mark.parametrize(
+    ("position", "status"), [("x", 400), ("", 400), ("-1", 400), ("1.0", 400), ("1" * 30, 400), ("7", 410)]
+)
 def test_a_position_that_never_was_is_refused(world: World, position: str, status: int) -> None:
     answer = world.call("GET", CHANGES, headers={"Last-Event-ID": position})
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")

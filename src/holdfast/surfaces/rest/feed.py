@@ -38,6 +38,8 @@ SEND_S = 30.0
 """Seconds that a client may take to receive an event."""
 READ = 100
 """Documents that are read at a time."""
+DIGITS = 18
+"""Most digits of a position."""
 
 
 @dataclass(kw_only=True)
@@ -62,7 +64,7 @@ class Feed:
             raise RequestError(503, "too many clients follow changes here", hint="poll the documents instead")
         project = ProjectId(call.parameters["project"])
         last = await self.in_thread(lambda: call.stores.documents.last_seqs([project]).get(project, 0))
-        after = _position(headers.get("last-event-id", ""), call, last)
+        after = _position(headers, call, last)
         if after > last:
             raise RequestError(410, "the feed has no such position yet", hint="begin again without Last-Event-ID")
         if method == "HEAD":
@@ -121,9 +123,13 @@ class Feed:
         }
 
 
-def _position(header: str, call: OpCall, last: int) -> int:
-    text = header or str(getattr(call.query, "after", None) if getattr(call.query, "after", None) is not None else last)
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+def _position(headers: Mapping[str, str], call: OpCall, last: int) -> int:
+    """Return the position after which the stream begins. Raises RequestError (400) for a header that is no number."""
+    if "last-event-id" not in headers:
+        after = getattr(call.query, "after", None)
+        return last if after is None else int(after)
+    text = headers["last-event-id"]
+    if not (text.isascii() and text.isdigit()) or len(text) > DIGITS:
         raise RequestError(400, "Last-Event-ID is the number of an event")
     return int(text)
 

@@ -186,6 +186,16 @@ def _responses(op: Op, schemas: dict[Key, dict[str, Any]]) -> dict[str, Any]:
     return responses
 
 
+def _event(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a server-sent event whose data is a JSON document."""
+    text = {"type": "string"}
+    return {
+        "id": text | {"description": "The position, for Last-Event-ID"},
+        "event": {"const": "lesson"},
+        "data": text | {"contentMediaType": "application/json", "contentSchema": data},
+    }
+
+
 def _success(op: Op, schemas: dict[Key, dict[str, Any]]) -> dict[str, Any]:
     response: dict[str, Any] = {"description": op.summary}
     media = MEDIA.get(op.medium)
@@ -193,7 +203,8 @@ def _success(op: Op, schemas: dict[Key, dict[str, Any]]) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "string"}
         if op.out is not None:
             out = schemas[f"{op.name}.out", "serialization"]
-            schema = out if op.medium == "json" else schema | {"x-line": out}
+            event = {"type": "object", "required": ["id", "event", "data"], "properties": _event(out)}
+            schema = {"json": out, "events": event}.get(op.medium, schema | {"x-line": out})
         response["content"] = {media: {"schema": schema}}
     names = ["Holdfast-After"] if op.is_write and "project" in op.parameters else []
     names += ["ETag"] if op.match or op.name == "read_lesson" else []
