@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,3 +137,18 @@ def test_a_copy_that_fails_changes_nothing(store: PostgresStore, tmp_path: Path)
     with pytest.raises(StoreError):
         store.write_copy(str(tmp_path / "bad.db"))
     assert content(store) == before
+
+
+def test_what_others_write_meanwhile_does_not_stay_beside_a_copy(
+    store: PostgresStore, other: PostgresStore, tmp_path: Path
+) -> None:
+    fill(store)
+    store.write_copy(str(tmp_path / "copy.db"))
+    with ThreadPoolExecutor(1) as threads:
+        with other.changing():
+            other.set_state(PLACE, "/meanwhile", "1")
+            taken = threads.submit(other.take_copy, str(tmp_path / "copy.db"))
+            wait([taken], 0.5)  # it has to wait for this transaction
+        taken.result()
+    assert other.get_state(PLACE, "/meanwhile") == ""
+    assert content(other) == content(store)

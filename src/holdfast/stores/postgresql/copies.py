@@ -19,6 +19,7 @@ from holdfast.errors import StoreError
 from holdfast.stores._shared.rows import DAMAGED, micros, record_of
 from holdfast.stores.postgresql import derived, eventlog
 from holdfast.stores.postgresql.lessons import VERSIONS, insert_row, lesson_or_none, version_columns
+from holdfast.stores.postgresql.placement import MOVING
 from holdfast.stores.postgresql.rows import key
 from holdfast.stores.postgresql.tenant import Sql, Tenant
 from holdfast.stores.postgresql.vectors import put_vectors
@@ -53,10 +54,14 @@ def write_copy(tenant: Tenant, path: str) -> None:
 
 
 def take_copy(tenant: Tenant, path: str) -> None:
-    """Replace the organisation's memory by that of the file, in one transaction. Raises StoreError."""
+    """Replace the organisation's memory by that of the file, in one transaction. Raises StoreError.
+
+    It waits for those who write, and others wait for it: else what they write would stay beside the copy.
+    """
     with _opened(path) as lite:
 
         def work(sql: Sql) -> None:
+            sql.execute("SELECT pg_advisory_xact_lock(%s, %s)", (MOVING, sql.org))  # writers have it shared
             for table in TABLES:
                 sql.execute(f"DELETE FROM {table} WHERE org = %s", (sql.org,))
             _take_events(sql, lite)
