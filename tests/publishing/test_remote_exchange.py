@@ -82,6 +82,19 @@ def test_only_what_may_be_shared_is_sent(net: tuple[Hub, list[Machine]]) -> None
     assert hub.documents() == []
 
 
+def test_a_private_lesson_that_says_what_the_team_says_stays_private(net: tuple[Hub, list[Machine]]) -> None:
+    hub, (ann, bob, _) = net
+    bob.remember(RETRIES, why="Bob told his banker so in Zanzibar", private=True)
+    ann.remember(RETRIES)
+    synced(ann)
+    for _ in range(3):
+        synced(bob)
+    bob.memory.edit(bob.living()[0].id, title="Zanzibar")
+    synced(bob)
+    assert "Zanzibar" not in hub.content()
+    assert [lesson.private for lesson in bob.living()] == [True]
+
+
 def test_with_chosen_lessons_only_those_are_sent_and_followed(net: tuple[Hub, list[Machine]]) -> None:
     hub, (ann, *_) = net
     ann.remember(RETRIES)

@@ -9,6 +9,8 @@ from holdfast.domain.vocabulary import ProjectId
 
 ORGANISATION = ProjectId("organisation")
 """The project of an organisation's own lessons, which have the level `team` and reach all its projects."""
+PERSONAL = "~"
+"""Begins the name under which a server stores what a member keeps to themselves; no project's id begins with it."""
 SERVER = "server"
 """The source of a project that a server knows by its id alone: there is no work tree."""
 

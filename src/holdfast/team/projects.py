@@ -6,7 +6,7 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
-from holdfast.domain.project import ORGANISATION
+from holdfast.domain.project import ORGANISATION, PERSONAL
 from holdfast.domain.team import Limits, Organisation, ReviewRules, Team, TeamCaller, TeamProject, role_rank
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import InvalidValueError, NotFoundError
@@ -61,6 +61,8 @@ def add_project(
     require_unlimited(caller, "add projects")
     if not 0 < len(id_) <= ID_LENGTH or id_ == ORGANISATION or any(sign.isspace() for sign in id_):
         raise InvalidValueError(f"a project's id has 1 to {ID_LENGTH} characters and no spaces")
+    if id_.startswith(PERSONAL):  # where a member's sealed lessons are
+        raise InvalidValueError(f"a project's id does not begin with {PERSONAL}")
     with team.stores.changing():
         team.stores.records.hold("projects")
         known = team.stores.records.get(TeamProject, id_)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from holdfast.domain.project import Location
+from holdfast.domain.project import PERSONAL, Location
 from holdfast.domain.statefamilies import REMOTE_POSITION
 from holdfast.domain.team import StoredDocument
 from holdfast.domain.vocabulary import LessonId, ProjectId
@@ -46,7 +46,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def members_project(member: str) -> ProjectId:
     """Return the project in which a member's sealed documents are; nobody else reads it."""
-    return ProjectId(f"~{member}")
+    return ProjectId(PERSONAL + member)
 
 
 def store_sealed(documents: Documents, clock: Clock, member: str, sealed: Sequence[Any]) -> list[dict[str, Any]]:
