@@ -239,9 +239,11 @@ class _Work:
 
     def _open(self, caller: TeamCaller) -> TeamStores:
         """Return the caller's stores; a reader who says what it has seen may be answered by a replica."""
-        backend, after = self.kit.shared.backend, self.headers.get("holdfast-after", "")
-        if not (self.op.reads_after and after.isascii() and after.isdigit() and len(after) <= POSITION_DIGITS):
+        backend, after = self.kit.shared.backend, self.headers.get("holdfast-after")
+        if after is None or not self.op.reads_after:
             return backend.open(caller.organisation)
+        if not (after.isascii() and after.isdigit() and len(after) <= POSITION_DIGITS):
+            raise RequestError(400, "Holdfast-After is a position of the feed: a number")
         project = ProjectId(self.parameters.get("project", ""))
         return backend.open_to_read(caller.organisation, project, int(after))
 

@@ -163,6 +163,9 @@ def _header_parameters(op: Op) -> list[dict[str, Any]]:
     if op.idempotent:
         key = {"type": "string", "pattern": "^[!-~]{1,200}$"}
         headers.append(("Idempotency-Key", "Any text that is new for each request; kept for a day", False, key))
+    if op.reads_after:
+        words = "A position of the project's feed that the answer has to have; 0: any"
+        headers.append(("Holdfast-After", words, False, {"type": "string", "pattern": "^[0-9]{1,18}$"}))
     if op.medium == "events":
         headers.append(("Last-Event-ID", "The last event that was received", False, NUMBER))
     return [

@@ -59,4 +59,5 @@ def _field(name: str, field: Any) -> dict[str, Any]:
 def _headers(op: Op) -> list[str]:
     headers = [f"If-Match ({op.match})"] if op.match else []
     headers += ["Idempotency-Key"] if op.idempotent else []
+    headers += ["Holdfast-After"] if op.reads_after else []
     return headers + (["Last-Event-ID"] if op.medium == "events" else [])
