@@ -49,6 +49,7 @@ def sign_in(client: httpx.Client, key: str) -> httpx.Response:
 
 def test_a_token_signs_its_member_in_and_out(server: Server, team: Founded) -> None:
     with browser(server) as client:
+        assert client.get("/").headers["location"] == "/account"
         assert client.get("/account").headers["location"] == "/signin"
         answer = sign_in(client, team.key)
         assert (answer.status_code, answer.headers["location"]) == (303, "/account")

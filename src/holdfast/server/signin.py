@@ -66,6 +66,7 @@ class SignIn:
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
         rows: tuple[tuple[str, str, Answer], ...] = (
+            ("GET", "/", self._go_home),
             ("GET", "/signin", self._show_ways),
             ("POST", "/signin", self._take_token),
             ("GET", "/signin/start", self._depart),
@@ -102,6 +103,9 @@ class SignIn:
         return TeamServices(stores=self._backend.open(organisation), clock=self._clock, random_bytes=token_bytes)
 
     # The ways in
+
+    async def _go_home(self, request: Request) -> Response:
+        return RedirectResponse("/account", 303)
 
     async def _show_ways(self, request: Request) -> Response:
         return self._ways()

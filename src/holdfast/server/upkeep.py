@@ -11,7 +11,6 @@ import logging
 import anyio
 import anyio.to_thread
 
-from holdfast.errors import HoldfastError
 from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend
 from holdfast.server.logs import log, log_failure
@@ -27,7 +26,7 @@ async def keep_tidy(backend: TeamBackend, clock: Clock, pause_s: float = PAUSE_S
         await anyio.sleep(pause_s)
         try:
             heads = await anyio.to_thread.run_sync(tidy, backend, clock)
-        except HoldfastError as exc:
+        except Exception as exc:  # an error that left this task would end the whole server
             log_failure("upkeep_failed", exc)
             continue
         for organisation, head in heads:
