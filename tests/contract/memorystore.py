@@ -226,6 +226,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
             and lesson.state in (where.states or SHOWN)
             and lesson.kind in (where.kinds or (lesson.kind,))
             and lesson.id.endswith(where.id_suffix)
+            and lesson.id[-8:].startswith(where.id_short)
             and where.topic_key in ("", lesson.topic_key)
             and where.duplicate_key in ("", duplicate_key(lesson.insight))
             and (not where.path or clean(where.path) in anchored_files(lesson))

@@ -365,6 +365,7 @@ class LessonContract:
         [
             {"kinds": ("fix",)},
             {"id_suffix": "LAST8"},
+            {"id_short": "FIRST8"},
             {"topic_key": "db/engine"},
             {"path": "src/app.py"},
             {"states": ("candidate",)},
@@ -382,6 +383,8 @@ class LessonContract:
         store.put_vectors(EMBEDDER, {other.id: (0.0, 1.0, 0.0)})
         if "id_suffix" in conditions:
             conditions = {"id_suffix": wanted.id[-8:]}
+        if "id_short" in conditions:
+            conditions = {"id_short": wanted.id[-8:]}
         assert store.find(LessonFilter(project=PROJECT, **conditions)) == [wanted]
         assert store.find(LessonFilter(project=PROJECT, as_of=minutes(1), **conditions)) == [wanted]
 
@@ -402,5 +405,5 @@ class LessonContract:
     def test_filters_take_hostile_text_as_text(self, store: Store) -> None:
         store.put([make_lesson()], {})
         for text in filter(None, HOSTILE):
-            for name in ("id_suffix", "topic_key", "duplicate_key", "path"):
+            for name in ("id_suffix", "id_short", "topic_key", "duplicate_key", "path"):
                 assert store.find(LessonFilter(project=PROJECT, **dict[str, Any]([(name, text)]))) == []

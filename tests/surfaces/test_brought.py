@@ -73,3 +73,20 @@ def test_a_repository_of_lessons_is_known_by_its_name_after_the_first_sync(clone
     again = json.loads(run("sync", "--remote", "team", "--json", *here).stdout)
     assert (again["steps"], again["shared"], again["repository"]) == ([], 1, "team")
     assert run("sync", "--own", *here).exit_code == 2
+
+
+def test_a_shared_lesson_has_one_id_everywhere(memory: Memory, project: Path) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    other = memory.remember("Tides are in metres")
+    memory.sync(Syncing(share=(lesson,)))
+    here = ("-C", str(project))
+    (path,) = (project / ".holdfast" / "lessons").rglob("*.md")
+    shared = path.read_text().split("\n")[1].removeprefix("id: ")
+    assert shared != lesson.id
+    assert {line[:8] for line in run("list", *here).stdout.splitlines()} == {shared[-8:], other.id[-8:]}
+    for ref in (shared, shared[-8:], shared[-8:-3], shared[-5:], lesson.id, lesson.id[-8:], lesson.id[-8:-3]):
+        assert memory.get(ref).id == lesson.id, ref
+        assert json.loads(run("show", ref, "--json", *here).stdout)["shared_id"] == shared
+    assert memory.get(other.id[-8:-4]).id == other.id
+    run("forget", shared[-8:], *here)
+    assert memory.get(lesson.id).state == "forgotten"

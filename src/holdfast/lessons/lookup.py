@@ -10,18 +10,21 @@ from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Delivery, Outcome
+from holdfast.domain.statefamilies import SYNCED_LESSONS
 from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, LessonKind, SessionId, State, Trust
 from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
 from holdfast.lean.plain import parse_instant
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import loads, short_id
 from holdfast.lessons.staging import hidden_here
 from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.text.timespan import span_in
 
 FULL_ID = 36
 """Characters of a whole id, which is a UUID."""
+SHORT_ID = 8
+"""Characters of an id that are printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +62,14 @@ class LessonSelection:
 def resolve(services: Services, location: Location, ref: str, as_of: datetime | None = None) -> Lesson:
     """Return the lesson with that full id anywhere, or with that end of an id in this project or of the user.
 
-    Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
+    The beginning of the eight characters that are printed names it, too, and so does the id of its shared file, which
+    other machines print. Tombstones are found too. Raises LessonNotFoundError or AmbiguousIdError.
     """
     if not isinstance(ref, str):
         raise InvalidValueError(f"a lesson's id must be a text, not {type(ref).__name__}")
     wanted = ref.strip().lower()
     if len(wanted) == FULL_ID:
-        lesson = services.store.get([LessonId(wanted)], as_of)[0]
+        lesson = _whole(services, location, wanted, as_of)
         if lesson.scope.project not in ("", location.project.id):
             from holdfast.lessons.crossing import unseen_from
 
@@ -74,15 +78,56 @@ def resolve(services: Services, location: Location, ref: str, as_of: datetime | 
         return lesson
     if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
         raise _not_found(location, ref)
-    lessons = services.store.find(
-        LessonFilter(project=location.project.id, states=STATES, id_suffix=wanted, as_of=as_of, limit=9)
-    )
+    lessons = _by_part(services, location, wanted, as_of)
     if not lessons:
         raise _not_found(location, ref)
     if len(lessons) > 1:
-        ends = ", ".join(lesson.id[-len(wanted) - 4 :] for lesson in lessons)
-        raise AmbiguousIdError(f"{ref} is the end of {len(lessons)} ids", hint=f"one of: {ends}")
+        ends = ", ".join(lesson.id[-max(SHORT_ID, len(wanted) + 4) :] for lesson in lessons)
+        raise AmbiguousIdError(f"{ref} is part of {len(lessons)} ids", hint=f"one of: {ends}")
     return lessons[0]
+
+
+def _whole(services: Services, location: Location, wanted: str, as_of: datetime | None) -> Lesson:
+    """Return the lesson with that id in this store, or in its shared file. Raises LessonNotFoundError."""
+    try:
+        return services.store.get([LessonId(wanted)], as_of)[0]
+    except LessonNotFoundError:
+        rows = services.store.get_rows(SYNCED_LESSONS, location.project.id, [wanted])
+        if local := _lesson_in(rows.get(wanted, "")):
+            return services.store.get([local], as_of)[0]
+        raise
+
+
+def _by_part(services: Services, location: Location, wanted: str, as_of: datetime | None) -> list[Lesson]:
+    """Return lessons whose id ends like that; if none does, those whose short id begins like that; then shared ones."""
+    where = LessonFilter(project=location.project.id, states=STATES, as_of=as_of, limit=9)
+    if lessons := services.store.find(replace(where, id_suffix=wanted)):
+        return lessons
+    if len(wanted) < SHORT_ID and (lessons := services.store.find(replace(where, id_short=wanted))):
+        return lessons
+    rows = services.store.get_rows(SYNCED_LESSONS, location.project.id)
+    named = [
+        local
+        for shared, text in rows.items()
+        if (shared.endswith(wanted) or shared[-SHORT_ID:].startswith(wanted)) and (local := _lesson_in(text))
+    ]
+    return get_readable(services.store, named[: where.limit], as_of)
+
+
+def _lesson_in(text: str) -> LessonId:
+    """Return the lesson of this store that a row of the record of a sync names; empty if it names none."""
+    try:
+        fields = loads(text) if text else {}
+    except InvalidValueError:
+        return LessonId("")
+    return LessonId(str(fields.get("lesson", ""))) if isinstance(fields, dict) else LessonId("")
+
+
+def shared_ids(services: Services, location: Location) -> dict[LessonId, LessonId]:
+    """Return the ids of the shared files of this project's lessons, by lesson, where they differ from their own."""
+    rows = services.store.get_rows(SYNCED_LESSONS, location.project.id)
+    named = ((LessonId(shared), _lesson_in(text)) for shared, text in rows.items())
+    return {lesson: shared for shared, lesson in named if lesson and lesson != shared}
 
 
 def list_lessons(

@@ -44,6 +44,8 @@ class LessonFilter:
     kinds: tuple[LessonKind, ...] = ()
     id_suffix: str = ""
     """The end of an id, as people type it."""
+    id_short: str = ""
+    """The beginning of an id's last eight characters, as people type it."""
     topic_key: str = ""
     duplicate_key: str = ""
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""

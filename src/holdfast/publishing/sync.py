@@ -676,7 +676,9 @@ class _Run:
     def _followed(self, case: _Case, path: str) -> Lesson | None:
         """Return the next version of a lesson that waits, from its file; others do not follow it."""
         lesson = case.lesson
-        if lesson is None or not is_from_elsewhere(lesson) or lesson.state not in LIVING:
+        if lesson is None or not is_from_elsewhere(lesson):
+            return lesson
+        if lesson.state not in LIVING and not case.document.is_tombstone:  # a tombstone takes also the words of such
             return lesson
         now = self.services.clock.now()
         after = revised(lesson, case.document, self.local_ids, now, self.shared_ids)

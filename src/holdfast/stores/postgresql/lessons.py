@@ -149,11 +149,12 @@ def _conditions(sql: Sql, where: LessonFilter) -> tuple[list[str], list[Any]]:
         clauses.append(clause)
         args.extend(values)
 
-    suffix = key(where.id_suffix)
+    suffix, short = key(where.id_suffix), key(where.id_short)
     for is_asked, clause, *values in (
         (not where.all_projects, "l.owner = ANY(%s::text[])", ["", key(where.project)]),
         (where.kinds, "l.kind = ANY(%s::text[])", list(where.kinds)),
         (suffix, "right(l.id, %s) = %s", len(suffix), suffix),
+        (short, "left(right(l.id, 8), %s) = %s", len(short), short),
         (where.topic_key, "l.topic_key = %s AND l.topic_key <> ''", key(where.topic_key)),
         (where.duplicate_key, "l.duplicate_key = %s", key(where.duplicate_key)),
     ):

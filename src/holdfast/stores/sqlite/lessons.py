@@ -227,12 +227,14 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
         also("l.owner IN ('', ?)", where.project)
     if where.kinds:
         also(f"l.kind IN ({slots(len(where.kinds))})", *where.kinds)
-    if where.id_suffix:
-        also("substr(l.id, -length(?)) = ?", where.id_suffix, where.id_suffix)
-    if where.topic_key:
-        also("l.topic_key = ? AND l.topic_key <> ''", where.topic_key)
-    if where.duplicate_key:
-        also("l.duplicate_key = ?", where.duplicate_key)
+    for clause, *values in (
+        ("substr(l.id, -length(?)) = ?", where.id_suffix, where.id_suffix),
+        ("substr(l.id, -8, length(?)) = ?", where.id_short, where.id_short),
+        ("l.topic_key = ? AND l.topic_key <> ''", where.topic_key),
+        ("l.duplicate_key = ?", where.duplicate_key),
+    ):
+        if values[0]:
+            also(clause, *values)
     if where.path:
         also(*_anchored(where))
     if where.staged:

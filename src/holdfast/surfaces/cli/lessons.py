@@ -16,7 +16,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.freshness.compare import Comparison
 from holdfast.lean.plain import as_dict, field_names, to_plain
 from holdfast.lean.texts import short_id
-from holdfast.lessons.lookup import LessonHistory
+from holdfast.lessons.lookup import LessonHistory, shared_ids
 from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
@@ -67,8 +67,11 @@ def show(call: Call, memory: Memory, ref: str, as_of: str) -> None:
     lesson = memory.get(ref, memory.instant(as_of) if as_of else None)
     freshness, caveat = memory.verdicts([lesson])[0]
     history = memory.history(lesson.id)
-    if call.answer(lesson_json(lesson, freshness, caveat) | _logs(history)):
+    shared = "" if call.remote else shared_ids(memory.services, memory.location).get(lesson.id, lesson.id)
+    if call.answer(lesson_json(lesson, freshness, caveat) | _logs(history) | {"shared_id": shared}):
         return
+    if shared not in ("", lesson.id):
+        say(*labelled("shared as", f"{short_id(shared)} ({shared})", LABEL))
     for label, value in (*_lesson_rows(lesson, freshness, caveat), *_history_rows(history)):
         say(*labelled(label, value, LABEL) if value else ())
 

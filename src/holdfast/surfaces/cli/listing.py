@@ -16,6 +16,7 @@ from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import as_dict, to_plain
 from holdfast.lean.texts import short_id
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
+from holdfast.lessons.lookup import shared_ids
 from holdfast.outcomes.stats import Difference, SessionSums, Share, Stats
 from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.rendering.views import lesson_json
@@ -82,8 +83,10 @@ def list_(call: Call, memory: Memory, /, conflicts: bool, limit: int, **conditio
     pairs = list(zip(shown, memory.verdicts(shown), strict=True))
     if call.answer({"lessons": [lesson_json(lesson, *verdict) for lesson, verdict in pairs], "more": lessons != shown}):
         return
+    shared = {} if call.remote else shared_ids(memory.services, memory.location)
     for lesson, (freshness, _) in pairs:
-        say(*summary_lines(lesson, freshness if lesson.state == "active" else lesson.state))
+        fact = freshness if lesson.state == "active" else lesson.state
+        say(*summary_lines(lesson, fact, shared=shared.get(lesson.id, "")))
     count = f"{len(shown)} of {memory.counts().words}" if is_plain else counted(len(shown), "lesson")
     note(count + (", and more: --limit" if len(lessons) > limit else ""))
     elsewhere = 0 if conditions["all_projects"] or as_of else memory.staged_elsewhere()

@@ -127,13 +127,13 @@ def chosen_states(options: Sequence[str]) -> tuple[State, ...]:
     return () if "all" in options else tuple(options) or ("active",)  # type: ignore[arg-type]
 
 
-def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "") -> list[str]:
+def summary_lines(lesson: Lesson, *facts: str, rank: str = "", where: str = "", shared: str = "") -> list[str]:
     """Return a lesson as lines: on a terminal its id and title, and below them its kind, its location and the facts.
 
     In a pipe it is one line, separated by tabs: rank if there is one, id, kind, title, where, facts. `where` defaults
-    to `place_of` the lesson.
+    to `place_of` the lesson. `shared` is the id of its shared file, which is printed then, as all machines know it.
     """
-    ident = short_id(lesson.id)
+    ident = short_id(shared or lesson.id)
     below = [lesson.kind, where or place_of(lesson), *facts]
     if not sys.stdout.isatty():
         return table([[*([rank] if rank else []), ident, lesson.kind, lesson.title, *below[1:]]])
