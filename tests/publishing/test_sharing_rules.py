@@ -244,3 +244,24 @@ def test_a_further_session_rewrites_no_shared_file(machines: tuple[Machine, Mach
     for machine in machines:
         assert machine.sync(accept=True).steps == ()
         assert machine.folder.files == files
+
+
+def test_a_lesson_of_the_team_is_shared_by_sync_alone_and_is_the_teams_everywhere(
+    machines: tuple[Machine, Machine],
+) -> None:
+    ada, ben = machines
+    ada.memory.remember("Retries are capped at 3", scope="team")
+    ada.memory.remember("Tides are in metres")
+    ada.memory.remember("The pager is mine", scope="team", private=True)
+    assert ada.sync().count("written") == 1
+    ben.folder.pull(ada.folder)
+    ben.sync(accept=True)
+    assert {lesson.insight: lesson.scope.level for lesson in ben.living()} == {"Retries are capped at 3": "team"}
+    assert ben.memory.remember("Retries are capped at 3", scope="team").id == ben.living()[0].id
+    ben.memory.revise(ben.living()[0].id, insight="Retries are capped at 5")
+    ben.sync()
+    ada.folder.pull(ben.folder)
+    ada.sync(accept=True)
+    levels = {lesson.insight: lesson.scope.level for lesson in ada.living()}
+    assert levels["Retries are capped at 5"] == "team"
+    assert ada.sync().steps == ben.sync().steps == ()

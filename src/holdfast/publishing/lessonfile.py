@@ -33,12 +33,14 @@ Values = dict[str, Any]
 
 EMPTY: dict[str, Any] = {
     "kind": "", "title": "", "insight": "", "state": "active", "why": "", "how": "", "snippets": [], "anchors": [],
-    "globs": [], "when": {}, "tags": [], "topic_key": "", "path_prefix": "", "command": "", "error_signature": "",
-    "revival": "", "valid_from": "", "valid_to": "", "links": [], "provenance": {}, "rivals": [],
+    "globs": [], "when": {}, "tags": [], "topic_key": "", "level": "", "path_prefix": "", "command": "",
+    "error_signature": "", "revival": "", "valid_from": "", "valid_to": "", "links": [], "provenance": {}, "rivals": [],
 }  # fmt: skip
 """The fields of a document in their order, each with the default that is not written."""
 ENDS = ("active", "superseded", "retired", "forgotten")
 """States of a shared lesson; of two that were set concurrently, the later one in this list stays."""
+TEAM = "team"
+"""The level of a lesson that sync shares by itself, without `share`; others have none."""
 DIGITS = 8
 """Hexadecimal digits of a digest."""
 SLUG_WORDS = 7
@@ -406,6 +408,8 @@ def _check(stated: _Mapping, values: dict[str, Any]) -> None:
         raise stated.error("state", f"state is one of {', '.join(ENDS)}")
     if len(values.setdefault("title", "")) > TITLE_LIMIT or "\n" in values["title"]:
         raise stated.error("title", f"a title is one line of at most {TITLE_LIMIT} characters")
+    if values.get("level", "") not in ("", TEAM):
+        raise stated.error("level", f"level is {TEAM}, or is left out")
     for name in ("valid_from", "valid_to"):
         if values.get(name):
             try:

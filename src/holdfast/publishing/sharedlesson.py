@@ -10,9 +10,9 @@ from typing import Any
 from holdfast.curation.forget import blanked
 from holdfast.curation.tuning import CONFIDENCE, SAID_SALIENCE
 from holdfast.domain.lesson import FROM_FILE, Anchor, Lesson, Link, Provenance, Scope, Triggers, Validity, in_state
-from holdfast.domain.vocabulary import TRANSITIONS, LessonId, LinkKind, ProjectId, State, Trust
+from holdfast.domain.vocabulary import TRANSITIONS, LessonId, LinkKind, ProjectId, ScopeLevel, State, Trust
 from holdfast.lean.plain import from_plain, parse_instant, render_instant, to_plain
-from holdfast.publishing.lessonfile import ANCHOR_KEYS, EMPTY, ENDS, Document, cleaned, united
+from holdfast.publishing.lessonfile import ANCHOR_KEYS, EMPTY, ENDS, TEAM, Document, cleaned, united
 
 OF_ORGANISATION = "organisation/1"
 """The detector of a rule of the organisation, which came from its server."""
@@ -48,6 +48,7 @@ def values_of(
         "state": lesson.state if lesson.state in ENDS else "active",
         "anchors": [anchor for anchor in _cleaned("anchors", anchors) if anchor.get("path")],
         "when": to_plain(lesson.when),
+        "level": TEAM if lesson.scope.level == "team" else "",
         "path_prefix": lesson.scope.path_prefix,
         "valid_from": render_instant(lesson.validity.valid_from),
         "valid_to": render_instant(lesson.validity.valid_to) if lesson.validity.valid_to else "",
@@ -117,7 +118,7 @@ def revised(
         **fields,
         anchors=tuple(from_plain(Anchor, anchor) for anchor in values["anchors"]),
         when=from_plain(Triggers, values["when"]),
-        scope=replace(lesson.scope, path_prefix=values["path_prefix"]),
+        scope=replace(lesson.scope, path_prefix=values["path_prefix"], level=_level(lesson, values["level"])),
         validity=Validity(valid_from=begun, valid_to=ended if ended and ended > begun else None),
         links=tuple(dict.fromkeys((*foreign, *links))),
         recorded_at=at,
@@ -126,6 +127,13 @@ def revised(
     if state != (lesson.state if lesson.state in ENDS else "active") and state in TRANSITIONS[lesson.state]:
         after = replace(in_state(after, state, at=at), validity=after.validity)
     return after
+
+
+def _level(lesson: Lesson, stated: str) -> ScopeLevel:
+    """Return who may see the lesson: what its file says; a person's own lesson stays their own."""
+    if lesson.scope.level == "user":
+        return "user"
+    return "team" if stated == TEAM else "project"
 
 
 def _provenance(lesson: Lesson) -> dict[str, str]:

@@ -360,18 +360,17 @@ class _Run:
             self.forced.add(shared)
 
     def _new_to_share(self) -> list[Lesson]:
-        """Return the lessons that are not shared yet and may be, where all of them are to be."""
-        if not self.how.share_new:
-            return []
-        hidden = hidden_here(self.services, self.location)
-        return [
+        """Return the lessons that are shared by themselves: those of the team, or all where the channel has all."""
+        new = [
             lesson
             for lesson in self.lessons.values()
-            if lesson.id not in self.shared_ids
-            and lesson.id not in hidden
+            if (self.how.share_new or lesson.scope.level == "team")
+            and lesson.id not in self.shared_ids
             and not lesson.scope.branch
             and not _reason_for(self.how.audience, lesson, self.location)
         ]
+        hidden = hidden_here(self.services, self.location) if new else ()
+        return [lesson for lesson in new if lesson.id not in hidden]
 
     def _id_for(self, lesson: Lesson, read: Mapping[LessonId, tuple[LessonFile, bytes]]) -> LessonId:
         """Return the id under which to share the lesson: the same on all machines, unless it is another rule's by now.
@@ -660,7 +659,8 @@ class _Run:
 
     def _for_audience(self, draft: Lesson) -> Lesson:
         """Return a new lesson from a server as one for this run's audience."""
-        level: ScopeLevel = "user" if self.how.audience in OWN else self.how.level
+        level: ScopeLevel = draft.scope.level if self.how.level == "project" else self.how.level
+        level = "user" if self.how.audience in OWN else level
         scope = replace(draft.scope, level=level, project=self.project)
         source = draft.provenance
         if self.how.level == "team":
