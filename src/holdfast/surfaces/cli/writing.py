@@ -62,7 +62,7 @@ def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> 
 @click.option("--topic", "topic_key", default="", help="A stable key; saving with the same key revises the lesson.")
 @click.option(
     "--scope", default="project", show_default=True, type=click.Choice(["project", "user", "team"]),
-    help="Who may see it.",
+    help="Who may see it; `holdfast sync` shares a team's lesson without `holdfast share`.",
 )  # fmt: skip
 @click.option("--pin", "pinned", is_flag=True, help="Always show it among the first at a session's start.")
 @click.option("--private", is_flag=True, help="Never export it.")
