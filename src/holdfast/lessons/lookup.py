@@ -16,15 +16,13 @@ from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundE
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads, short_id
 from holdfast.lessons.staging import hidden_here
-from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORTEST_REF
+from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORT_ID, SHORTEST_REF
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.text.timespan import span_in
 
 FULL_ID = 36
 """Characters of a whole id, which is a UUID."""
-SHORT_ID = 8
-"""Characters of an id that are printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@ LESSONS_A_PAGE = 1_000
 """Lessons read at a time while sifting."""
 SHORTEST_REF = 4
 """Characters of an id's end that one has to give at least."""
+SHORT_ID = 8
+"""Characters of an id that are printed."""
 SHORTEST_QUOTE = 12
 """Characters from which words are a quote: shorter ones stand everywhere."""
 NAME_LIMIT = 100
