@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
-from .world import SHOP, World
+from holdfast.bootstrap import Memory
+from holdfast.surfaces.rest.kit import RequestLimits
+
+from .world import SHOP, World, open_world
 
 LESSONS = f"/projects/{SHOP}/lessons"
 JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with open_world(tmp_path_factory.mktemp("world")) as opened:
+        yield opened
 
 
 def refused(answer: Any, status: int, slug: str) -> None:
@@ -46,8 +58,10 @@ def refused(answer: Any, status: int, slug: str) -> None:
     ],
 )
 def test_a_body_that_is_no_lesson_is_refused(world: World, content: bytes, status: int, slug: str) -> None:
+    every = LESSONS + "?state=active,candidate,quarantined"
+    before = world.call("GET", every).json()
     refused(world.call("POST", LESSONS, content=content, headers=JSON), status, slug)
-    assert world.call("GET", LESSONS + "?state=active,candidate,quarantined").json()["items"] == []
+    assert world.call("GET", every).json() == before
 
 
 def test_a_body_of_another_media_type_or_encoding_is_refused(world: World) -> None:
@@ -168,3 +182,23 @@ def test_a_fault_of_ours_says_no_more_than_a_number(world: World, monkeypatch: p
     refused(answer, 500, "bug")
     assert "secret" not in answer.text
     assert "question" not in answer.text
+
+
+def test_an_operation_that_does_not_end_is_answered_and_the_next_one_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = Event()
+    with open_world(tmp_path, limits=RequestLimits(work_s=0.2)) as world:
+        recall = Memory.recall
+
+        def hang(*arguments: Any, **named: Any) -> Any:
+            ends.wait()
+            return recall(*arguments, **named)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Memory, "recall", hang)
+            answer = world.call("POST", f"/projects/{SHOP}/recall", json={"text": "a"})
+        ends.set()
+        refused(answer, 503, "unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert world.call("GET", LESSONS).status_code == 200

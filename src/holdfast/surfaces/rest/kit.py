@@ -70,6 +70,8 @@ class RequestLimits:
     """From the first to the last byte of a body."""
     work_s: float = 30.0
     """From the last byte of a request to the first of its answer."""
+    bulk_s: float = 120.0
+    """The same for a body in bulk."""
     threads: int = 16
     """Operations of a worker that run at the same time."""
     watchers: int = 500
@@ -87,11 +89,11 @@ class Kit:
     """Counts a request of the caller. Raises RateLimitedError."""
     _threads: anyio.CapacityLimiter | None = field(default=None, init=False)
 
-    async def in_thread(self, work: Callable[[], R]) -> R:
-        """Return the work's answer; raise RequestError (503) where it takes too long."""
+    async def in_thread(self, work: Callable[[], R], within_s: float = 0.0) -> R:
+        """Return the work's answer; raise RequestError (503) where it takes too long, by default `work_s`."""
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(self.limits.threads)
-        with anyio.move_on_after(self.limits.work_s):
+        with anyio.move_on_after(within_s or self.limits.work_s):
             return await anyio.to_thread.run_sync(work, limiter=self._threads, abandon_on_cancel=True)
         raise RequestError(503, "the server did not finish in time", hint="a key makes it safe to send this again")
 
@@ -152,7 +154,8 @@ class PathEndpoint:
                      query=request.scope.get("query_string", b""), path=request.scope["path"], notes=notes)  # fmt: skip
         if op.medium == "events":
             return await self.kit.feed.response(await self.kit.in_thread(work.prepare), headers, request.method)
-        done = await self.kit.in_thread(work.run)
+        is_bulk = op.line is not None or op.is_bulk
+        done = await self.kit.in_thread(work.run, self.kit.limits.bulk_s if is_bulk else 0.0)
         return self._render(op, done, request.method)
 
     async def _caller(self, op: Op, headers: Mapping[str, str]) -> TeamCaller | None:
