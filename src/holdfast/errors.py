@@ -43,6 +43,10 @@ class StoreUnavailableError(StoreError):
     """The database server cannot be reached, or its connections are all in use; trying again is safe."""
 
 
+class StoreDeadlockError(StoreLockedError):
+    """Others waited for this transaction while it waited for them; nothing was written, and repeating it is safe."""
+
+
 class StoreCorruptError(StoreError):
     """The file is not a sound database; nothing was deleted."""
 

@@ -27,6 +27,7 @@ from holdfast.errors import (
     InvalidValueError,
     StaleWriteError,
     StoreCorruptError,
+    StoreDeadlockError,
     StoreError,
     StoreFullError,
     StoreLockedError,
@@ -63,7 +64,7 @@ def end_connections(database: Database) -> None:
 @pytest.mark.parametrize(
     ("exc", "kind"),
     [
-        (errors.DeadlockDetected(), StoreLockedError),
+        (errors.DeadlockDetected(), StoreDeadlockError),
         (errors.SerializationFailure(), StoreLockedError),
         (errors.LockNotAvailable(), StoreLockedError),
         (errors.QueryCanceled(), StoreLockedError),

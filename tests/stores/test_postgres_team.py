@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Iterator
 
 import psycopg
@@ -12,6 +13,7 @@ from tests.stores.plans import PARTITIONS, PlanCheck
 
 from holdfast.domain.team import FIRST_ORGANISATION, Member, OrganisationId
 from holdfast.domain.vocabulary import LessonId
+from holdfast.errors import StoreDeadlockError
 from holdfast.ports.team import TeamServices
 from holdfast.stores.postgresql import make_backend
 from holdfast.stores.postgresql.backend import PostgresBackend, PostgresTeamStores
@@ -171,3 +173,38 @@ def test_the_program_cannot_change_the_audit_log(
                 assert sql.execute("SELECT count(*) FROM audit_log").fetchone() == (1,)
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     sql.execute(statement)
+
+
+def test_who_is_ended_as_a_deadlock_has_written_nothing_and_may_repeat_it(
+    backend: PostgresBackend, organisation: int
+) -> None:
+    both = threading.Barrier(2)
+    errors: list[Exception] = []
+
+    def write(name: str, names: tuple[str, str]) -> None:
+        stores = backend.open(OrganisationId(organisation))
+
+        def change(meets: bool) -> None:
+            with stores.changing():
+                stores.records.hold(names[0])
+                stores.records.put(member(name))
+                if meets:
+                    both.wait()
+                stores.records.hold(names[1])
+
+        try:
+            change(True)
+        except StoreDeadlockError as exc:
+            errors.append(exc)
+            assert stores.records.get(Member, name) is None
+            change(False)
+
+    threads = [
+        threading.Thread(target=write, args=arguments) for arguments in (("ada", ("a", "b")), ("bob", ("b", "a")))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 1
+    assert backend.open(OrganisationId(organisation)).records.count(Member) == 2

@@ -10,8 +10,12 @@ from uuid import uuid4
 
 import pytest
 
+from holdfast.errors import StoreDeadlockError
 from holdfast.publishing.lessonfile import settle, shared_id
 from holdfast.publishing.remote.wire import plain_document
+from holdfast.surfaces.rest import writing
+from holdfast.surfaces.rest.call import OpCall
+from holdfast.surfaces.rest.table import OpAnswer
 from holdfast.team import audit
 from tests.postgresql import Database
 
@@ -69,3 +73,18 @@ def test_writes_of_one_project_do_not_wait_for_each_other_in_a_circle(served: Wo
     assert verification.faults == ()
     positions = served.home.team.stores.documents.after(SHOP, 0)
     assert len({each.seq for each in positions}) == len(positions)
+
+
+def test_a_request_that_the_database_gave_up_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish, failures = writing.finish, [StoreDeadlockError("given up"), StoreDeadlockError("given up")]
+
+    def fails_twice(call: OpCall, answer: OpAnswer) -> dict[str, str]:
+        if failures:
+            raise failures.pop()
+        return finish(call, answer)
+
+    with open_world(tmp_path) as world:
+        monkeypatch.setattr(writing, "finish", fails_twice)
+        assert world.lesson("Prefer ropes over chains")["insight"] == "Prefer ropes over chains"
+        assert not failures
+        assert len(world.call("GET", f"/projects/{SHOP}/lessons").json()["items"]) == 1

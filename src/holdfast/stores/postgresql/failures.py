@@ -11,6 +11,7 @@ from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from holdfast.errors import (
     StoreCorruptError,
+    StoreDeadlockError,
     StoreError,
     StoreFullError,
     StoreLockedError,
@@ -20,6 +21,7 @@ from holdfast.errors import (
 
 HINTS: dict[type[StoreError], str] = {
     StoreLockedError: "try again",
+    StoreDeadlockError: "try again",
     StoreUnavailableError: "see whether the database server runs and accepts connections, then try again",
     StoreCorruptError: "holdfast doctor",
     StoreReadOnlyError: "a replica or a read-only role answers: give the URL of the primary and a role that may write",
@@ -27,7 +29,8 @@ HINTS: dict[type[StoreError], str] = {
 }
 
 _BY_STATE: tuple[tuple[str, type[StoreError]], ...] = (
-    ("40", StoreLockedError),  # deadlock, serialization failure
+    ("40P01", StoreDeadlockError),  # ended because others waited for it in a circle
+    ("40", StoreLockedError),  # serialization failure
     ("55P03", StoreLockedError),  # lock not available
     ("57014", StoreLockedError),  # cancelled by a timeout
     ("25006", StoreReadOnlyError),  # a write in a read-only transaction

@@ -15,10 +15,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.errors import DeadlockDetected
 from psycopg_pool import PoolTimeout
 
-from holdfast.errors import StoreError, StoreLockedError, StoreUnavailableError
+from holdfast.errors import StoreDeadlockError, StoreError, StoreLockedError, StoreUnavailableError
 from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.failures import translate
@@ -169,7 +168,7 @@ class Tenant:
             return self._once(begin, work)
         except (StoreUnavailableError, StoreLockedError) as exc:
             is_locked = isinstance(exc, StoreLockedError)
-            if isinstance(exc.__context__, PoolTimeout) or (is_locked and not _is_victim(exc)):
+            if isinstance(exc.__context__, PoolTimeout) or (is_locked and not isinstance(exc, StoreDeadlockError)):
                 raise  # it waited for its whole time already
             if not is_locked:
                 self.database.renew()
@@ -252,10 +251,6 @@ class Tenant:
                     hint="look whether the change is there before you repeat it",
                 )
             raise failure from None
-
-
-def _is_victim(exc: StoreError) -> bool:
-    return isinstance(exc.__context__, DeadlockDetected)
 
 
 @contextmanager

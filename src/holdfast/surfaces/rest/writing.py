@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId, ProjectId
-from holdfast.errors import EmbedderError, StaleWriteError
+from holdfast.errors import EmbedderError, StaleWriteError, StoreDeadlockError
 from holdfast.ports.store import get_readable
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.table import OpAnswer
@@ -33,7 +33,7 @@ def with_retries(write: Callable[[], R]) -> R:
     for _ in range(TRIES - 1):
         try:
             return write()
-        except StaleWriteError:
+        except (StaleWriteError, StoreDeadlockError):
             continue
     return write()
 
