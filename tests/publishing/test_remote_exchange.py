@@ -89,7 +89,7 @@ def test_a_private_lesson_that_says_what_the_team_says_stays_private(net: tuple[
     synced(ann)
     for _ in range(3):
         synced(bob)
-    bob.memory.edit(bob.living()[0].id, title="Zanzibar")
+    bob.revise(bob.living()[0], how="ask the banker in Zanzibar")
     synced(bob)
     assert "Zanzibar" not in hub.content()
     assert [lesson.private for lesson in bob.living()] == [True]
