@@ -15,8 +15,10 @@ from holdfast.publishing.lessonfile import shared_id
 from holdfast.publishing.remote.exchange import ExchangeReport, Peer, exchange, last_exchange
 from holdfast.publishing.remote.sealed import exchange_sealed
 from holdfast.publishing.remote.sealing import make_seal, show_key
+from holdfast.publishing.sync import Syncing, sync
 from tests.publishing.remotemachines import PROJECT, Hub, Machine, Wire, settle_down
 from tests.publishing.test_remote_machines import open_machines
+from tests.publishing.test_sharing_machines import Folder
 
 RETRIES = "Retries are capped at 3"
 URL = "https://hub"
@@ -93,6 +95,29 @@ def test_a_private_lesson_that_says_what_the_team_says_stays_private(net: tuple[
     synced(bob)
     assert "Zanzibar" not in hub.content()
     assert [lesson.private for lesson in bob.living()] == [True]
+
+
+def test_files_and_a_server_in_one_project_carry_each_others_changes(net: tuple[Hub, list[Machine]]) -> None:
+    hub, (ann, bob, _) = net
+    folder = Folder()
+    where = ann.memory.services, ann.memory.location, folder
+    ann.remember(RETRIES, why="reason")
+    sync(*where, Syncing(share=tuple(ann.memory.shareable())))
+    synced(ann)
+    folder.edit(0)  # a person edits the file
+    sync(*where, Syncing(accept=True))
+    synced(ann)
+    synced(bob)
+    assert [lesson.why for lesson in bob.living()] == ["by hand 0"]
+    bob.revise(bob.living()[0], insight="Retries are capped at 5")
+    synced(bob)
+    hub.review_everything()
+    synced(ann)
+    sync(*where, Syncing(accept=True))
+    assert "Retries are capped at 5" in "".join(content.decode() for content in folder.files.values())
+    assert len(folder.files) == 1
+    assert ann.shared() == ["Retries are capped at 5"]
+    assert synced(ann).sent == 0
 
 
 def test_with_chosen_lessons_only_those_are_sent_and_followed(net: tuple[Hub, list[Machine]]) -> None:
