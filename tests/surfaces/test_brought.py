@@ -90,3 +90,23 @@ def test_a_shared_lesson_has_one_id_everywhere(memory: Memory, project: Path) ->
     assert memory.get(other.id[-8:-4]).id == other.id
     run("forget", shared[-8:], *here)
     assert memory.get(lesson.id).state == "forgotten"
+
+
+def test_an_export_with_tombstones_forgets_on_the_other_machine(
+    memory: Memory, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, file = ("-C", str(project)), tmp_path / "lessons.jsonl"
+    lesson = memory.remember("Retries are capped at 3")
+    memory.remember("Tides are in metres", scope="user")
+    whole = run("export", *here).stdout
+    memory.forget(lesson.id)
+    file.write_text(run("export", "--forgotten", *here).stdout)
+    assert len(file.read_text().splitlines()) == 2
+    assert "Retries" not in file.read_text()
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "laptop"))
+    for lines in (whole, file.read_text(), whole):
+        file.write_text(lines)
+        assert run("import", str(file), "--accept", *here).exit_code == 0
+    with Memory(str(project)) as laptop:
+        assert [left.insight for left in laptop.lessons()] == ["Tides are in metres"]
+    assert run("export", "--forgotten", "--format", "markdown", *here).exit_code == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import IO, Any
 
 import click
@@ -237,21 +238,27 @@ def _note_waiting(steps: Sequence[PassageOutcome], request: ImportRequest) -> No
 @command(
     "holdfast export > lessons.jsonl", "holdfast export --state all --output lessons.jsonl",
     "holdfast export --format markdown > lessons.md",
-    "holdfast export --all-projects | ssh other-machine holdfast import - --accept", json=False,
+    "holdfast export --all-projects --forgotten | ssh other-machine holdfast import - --accept", json=False,
 )  # fmt: skip
 @click.option(
     "--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]), help="The format."
 )
 @states_option
 @click.option("--all-projects", is_flag=True, help="Export lessons of every project; each line names its project.")
+@click.option("--forgotten", is_flag=True, help="Also the tombstones, so that an import forgets the same lessons.")
 @click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="Write to this file.")
-def export(call: Call, form: str, states: tuple[str, ...], all_projects: bool, output: IO[bytes]) -> None:
+def export(
+    call: Call, form: str, states: tuple[str, ...], all_projects: bool, forgotten: bool, output: IO[bytes]
+) -> None:
     """Write this project's lessons and your own as JSON lines, newest first, or as Markdown for people.
 
     Secrets are redacted again, and private lessons are left out. `holdfast import` reads the JSON lines. In this
     Holdfast home it restores them unchanged, because each line has a seal. In another home, use --accept. To save
-    everything, including history and log, use `holdfast backup`.
+    everything, including history and log, use `holdfast backup`. A tombstone of --forgotten has no word of its lesson;
+    where the lesson is known, `holdfast import --accept` forgets it.
     """
+    if forgotten and form == "markdown":
+        raise click.UsageError("--forgotten is for JSON lines")
     count = 0
     with call.open() as memory:
         chosen = chosen_states(states)
@@ -261,6 +268,9 @@ def export(call: Call, form: str, states: tuple[str, ...], all_projects: bool, o
             lines, count = render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)
         else:
             lines = memory.export_lessons(states=chosen, all_projects=all_projects)
+            if forgotten and "forgotten" not in chosen:
+                gone = memory.export_lessons(states=("forgotten",), all_projects=all_projects)
+                lines = chain(lines, gone)
         for line in lines:
             output.write((line if form == "markdown" else escaped(line)).encode("utf-8", "replace") + b"\n")
             count += form == "jsonl"
