@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from holdfast.errors import StoreFullError
+from holdfast.domain.team import FIRST_ORGANISATION
+from holdfast.errors import EmbedderError, StoreFullError
 from holdfast.surfaces.rest import writing
 
 from .world import SECRET, SHOP, World
@@ -140,3 +142,35 @@ def test_a_quota_is_402_and_a_rate_is_429_with_the_time_to_wait(world: World) ->
     limited = [world.call("GET", LESSONS, role="reader") for _ in range(30)]
     (status,) = {answer.status_code for answer in limited[-5:]}
     assert (status, int(limited[-1].headers["Retry-After"]) >= 1) == (429, True)
+
+
+class VowelEmbedder:
+    """Places a text by its share of vowels, on this machine; `failing` makes it raise."""
+
+    id = "vowels#2"
+    dimension = 2
+    is_local = True
+    failing = False
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        if self.failing:
+            raise EmbedderError("no memory is left")
+        shares = [sum(letter in "aeiou" for letter in text) / max(1, len(text)) for text in texts]
+        return [[share, (1 - share**2) ** 0.5] for share in shares]
+
+
+def test_a_lesson_has_its_vector_when_it_is_answered_and_is_saved_without_one_if_need_be(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = VowelEmbedder()
+    monkeypatch.setattr(world.requests._embedders, "current", lambda: embedder)
+    store = world.backend.open(FIRST_ORGANISATION).store
+    before = store.count_without_vector(embedder.id)
+    assert world.call("POST", LESSONS, json={"insight": "Retries are capped at 3"}).status_code == 201
+    assert store.count_without_vector(embedder.id) == before
+    embedder.failing = True
+    assert world.call("POST", LESSONS, json={"insight": "Timeouts are 5 seconds"}).status_code == 201
+    assert store.count_without_vector(embedder.id) == before + 1
