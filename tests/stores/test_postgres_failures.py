@@ -274,6 +274,19 @@ def test_two_views_of_one_organisation_share_a_threads_transaction(database: Dat
         assert store.get_state(PLACE, "a") == "2"
 
 
+def test_a_server_that_is_gone_is_reported_as_such_and_the_next_call_goes_on(clusters: Clusters) -> None:
+    cluster = clusters.start()
+    with make({"url": cluster.create_database("memory").store_url(), "timeout_s": "600"}) as store:
+        store.append_events([make_event()])
+        cluster.stop()
+        for call in (lambda: store.find(LessonFilter()), lambda: store.append_events([make_event()])):
+            with pytest.raises(StoreUnavailableError, match="the connection failed: No such file or directory"):
+                call()
+        cluster.start()
+        assert store.append_events([make_event()]) == 1
+    cluster.stop()
+
+
 def test_a_lock_that_somebody_holds_is_reported_after_the_time_to_wait(database: Database, organisation: int) -> None:
     url = database.store_url(organisation)
     with make({"url": url}) as holder, make({"url": url, "timeout_s": "0.2"}) as store, holder.changing():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from holdfast.errors import SchemaTooOldError, StoreError, StoreUnavailableError
 from holdfast.stores.postgresql import schema
@@ -18,6 +18,9 @@ from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.failures import translate
 
 Row = tuple[Any, ...]
+
+PROBED_AFTER_S = 1.0
+"""How long a call waits for a free connection before it looks whether the server answers."""
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its warnings go to the terminal
 
@@ -97,13 +100,30 @@ class Database:
         if pool is None:
             raise StoreError(f"{self.where} is not open", hint="use the store inside `with`")
         try:
-            connection = pool.getconn()
+            connection = self._take(pool)
         except psycopg.Error as exc:
             raise translate(exc, self.where) from None
         try:
             yield connection
         finally:
             pool.putconn(connection)
+
+    def _take(self, pool: ConnectionPool[psycopg.Connection[Row]]) -> psycopg.Connection[Row]:
+        """Return a connection of the pool. Whoever waits for long first looks whether the server is there at all."""
+        wait_s = min(PROBED_AFTER_S, self.address.timeout_s)
+        try:
+            return pool.getconn(wait_s)
+        except PoolTimeout:
+            self._probe()
+        return pool.getconn(max(0.01, self.address.timeout_s - wait_s))
+
+    def _probe(self) -> None:
+        """Raise the driver's error if no connection can be made; not if the server has as many as it takes."""
+        try:
+            psycopg.connect(self.address.conninfo).close()
+        except psycopg.OperationalError as exc:
+            if not any(words in str(exc) for words in ("too many", "connection slots")):
+                raise
 
     def _configure(self, connection: psycopg.Connection[Row]) -> None:
         connection.autocommit = True  # transactions are begun by their own statement
