@@ -289,3 +289,15 @@ def test_members_judge_from_the_terminal(linked: Served) -> None:
     assert "1 flag" in run("remote", "flag", local, "duplicate", "--of", lesson.id)
     assert "no lesson" in run("remote", "flag", "ffff0000", "stale", code=1)
     assert json.loads(run("remote", "review", "--json"))["waiting"] == []
+
+
+def test_the_review_says_who_proposed_a_lesson(linked: Served, tmp_path: Path) -> None:
+    run("remote", "add", "acme")
+    link = json.loads(run("remote", "invite", "--name", "Grace", "--json"))["link"]
+    with pytest.MonkeyPatch.context() as machine:
+        machine.setenv("HOLDFAST_HOME", str(tmp_path / "graces"))
+        run("login", link, "--name", "acme")
+        run("remote", "add", "acme")
+        run("remember", "Deploys go to the canary first")
+        run("sync")
+    assert "Deploys go to the canary first\tGrace" in run("remote", "review")

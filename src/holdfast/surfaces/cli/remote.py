@@ -274,7 +274,7 @@ def review(call: Call, memory: Memory) -> None:
     }  # fmt: skip
     if call.answer(plain):
         return
-    rows = [[short_id(lesson.id), "waits", lesson.title, lesson.provenance.person_name] for lesson in queue.waiting]
+    rows = [[short_id(lesson.id), "waits", lesson.title, lesson.provenance.author] for lesson in queue.waiting]
     rows += [[short_id(each.lesson), each.reason, each.note, ""] for each in queue.flags]
     rows += [[short_id(each.lesson.id), "in doubt", each.lesson.title, each.reason] for each in queue.in_doubt]
     say(*table(rows, ("id", "what", "title or note", "by or why")))
