@@ -178,7 +178,10 @@ def confirm(desk: Desk, ref: str) -> Judgements:
         lesson = _judged(desk, ref)
         proposed = records.get(ProposedLesson, lesson.id)
         if proposed is not None and proposed.actor == desk.caller.actor:
-            raise ForbiddenError("you proposed this lesson: others have to confirm it")
+            raise ForbiddenError(
+                "you proposed this lesson: others have to confirm it",
+                hint="ask another member to confirm it, or a reviewer to accept it",
+            )
         key = f"{lesson.id}:{desk.caller.member}"
         records.remove(Flag, key)
         if records.get(Confirmation, key) is None:
