@@ -65,7 +65,10 @@ def test_the_store_has_no_secret(office: Office) -> None:
 def refused(office: Office, text: str) -> None:
     with pytest.raises(NotSignedInError) as caught:
         office.signed_in(text)
-    assert (str(caught.value), caught.value.hint) == ("this needs a valid token", "holdfast login")
+    assert (str(caught.value), caught.value.hint) == (
+        "this needs a valid token",
+        "holdfast login URL, with a token in force; programs send `Authorization: Bearer TOKEN`",
+    )
 
 
 def test_every_token_that_does_not_hold_is_refused_in_the_same_words(office: Office) -> None:

@@ -30,6 +30,7 @@ from holdfast.ports.team import TeamBackend, TeamStores
 from holdfast.team.tokentext import KIND_LETTERS, TokenText, parse
 from holdfast.team.tuning import LAST_USE_S
 
+TOKEN_HINT = "holdfast login URL, with a token in force; programs send `Authorization: Bearer TOKEN`"
 _NOBODY = TokenText(letter="p", id=TokenId(f"aaaaaaaa{FIRST_ORGANISATION}"), secret="")
 """Stands in for what is no token, so that every refusal asks the store and compares digests."""
 
@@ -51,7 +52,7 @@ def authenticate(backend: TeamBackend, clock: Clock, text: str) -> TeamCaller:
         is_right = compare_digest(presented.digest, token.digest if token else _NOBODY.digest)
         caller = _caller(stores, token, now) if token and is_right and _is_of_kind(presented, token) else None
     if caller is None or token is None:
-        raise NotSignedInError("this needs a valid token", hint="holdfast login")
+        raise NotSignedInError("this needs a valid token", hint=TOKEN_HINT)
     if token.last_used_at is None or (now - token.last_used_at).total_seconds() >= LAST_USE_S:
         _note_use(stores, token.id, now)
     return caller
