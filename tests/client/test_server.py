@@ -12,6 +12,7 @@ from pathlib import Path
 from secrets import token_bytes
 from threading import Thread
 
+import httpx
 import pytest
 import uvicorn
 from click.testing import CliRunner
@@ -276,6 +277,13 @@ def test_a_newcomer_joins_by_a_link_and_logs_in_elsewhere_with_a_token(linked: S
         assert "admin" in run("remote", "invite", code=77)
 
 
+def test_an_address_with_a_path_is_not_a_server(linked: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_TOKEN", linked.token)
+    assert "without a path" in run("login", f"{linked.url}/app", "--name", "other", code=1)
+    answer = httpx.get(f"{linked.url}/v1/lesons", headers={"Authorization": f"Bearer {linked.token}"})
+    assert (answer.status_code, answer.json()["hint"]) == (404, "the page /v1 lists the addresses")
+
+
 def test_members_judge_from_the_terminal(linked: Served) -> None:
     run("remote", "add", "acme")
     with linked.client(linked.project) as memory:
@@ -288,7 +296,7 @@ def test_members_judge_from_the_terminal(linked: Served) -> None:
     local = run("remember", "Reports are sorted by date, newest first").split()[0]
     run("sync")
     assert "1 flag" in run("remote", "flag", local, "duplicate", "--of", lesson.id)
-    assert "no lesson" in run("remote", "flag", "ffff0000", "stale", code=1)
+    assert "holdfast remote review" in run("remote", "flag", "ffff0000", "stale", code=1)
     assert json.loads(run("remote", "review", "--json"))["waiting"] == []
 
 

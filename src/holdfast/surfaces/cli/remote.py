@@ -15,7 +15,7 @@ import click
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.team import FLAG_REASONS, ROLES, FlagReason, Role
-from holdfast.errors import HoldfastError, InvalidValueError, NotFoundError, WrongKeyError
+from holdfast.errors import HoldfastError, InvalidValueError, LessonNotFoundError, NotFoundError, WrongKeyError
 from holdfast.home.remotes import (
     TOKEN_VARIABLE,
     ProjectLink,
@@ -69,7 +69,12 @@ def login(call: Call, url: str, name: str, person: str) -> None:
     token = _join(address, invitation, person) if invitation else _ask_token(name_of(address))
     remote = Remote(name=name or name_of(address), url=address, token=token)
     with open_client(remote) as client:
-        me = client.me()
+        try:
+            me = client.me()
+        except NotFoundError as exc:
+            raise NotFoundError(
+                f"{address} is not the address of a server", hint="give it without a path: https://memory.example.com"
+            ) from exc
     home = load_settings().home
 
     def with_login(remotes: Remotes) -> Remotes:
@@ -317,7 +322,11 @@ def _id_there(client: Client, memory: Memory, ref: str) -> str:
     try:
         return client.get(ref).id
     except NotFoundError:
-        local = memory.get(ref)
+        try:
+            local = memory.get(ref)
+        except LessonNotFoundError as exc:
+            hint = "holdfast remote review lists what waits, holdfast --remote NAME list what holds"
+            raise LessonNotFoundError(f"no lesson {ref} here or on the server", hint=hint) from exc
     return client.get(shared_id(local.kind, local.insight)).id
 
 

@@ -16,7 +16,7 @@ from holdfast.settings import Settings
 from holdfast.surfaces.rest.call import Described, Shared
 from holdfast.surfaces.rest.cursors import Cursors
 from holdfast.surfaces.rest.feed import Feed
-from holdfast.surfaces.rest.kit import NO_SUCH, Kit, RequestLimits, endpoints, problem_response
+from holdfast.surfaces.rest.kit import NO_SUCH, NO_SUCH_HINT, Kit, RequestLimits, endpoints, problem_response
 from holdfast.surfaces.rest.openapi import make_openapi
 from holdfast.surfaces.rest.operations import OPERATIONS
 from holdfast.surfaces.rest.page import make_page
@@ -70,9 +70,8 @@ def _admit(workers: int, requests: RequestServices) -> Callable[[TeamCaller], No
 
 async def _answer_unknown(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
-        await problem_response(RequestError(404, NO_SUCH), scope.get("holdfast", {}).get("request", ""), "")(
-            scope, receive, send
-        )
+        unknown = RequestError(404, NO_SUCH, hint=NO_SUCH_HINT)
+        await problem_response(unknown, scope.get("holdfast", {}).get("request", ""), "")(scope, receive, send)
 
 
 class RawPaths:

@@ -53,6 +53,7 @@ OF_THE_WHOLE: frozenset[Verb] = frozenset({"administer", "audit"})
 NOTES = "holdfast"
 """The key of the scope under which route and ids are noted for the server's log and metrics."""
 NO_SUCH = "there is no such address"
+NO_SUCH_HINT = "the page /v1 lists the addresses"
 
 _log = logging.getLogger("holdfast.rest")
 
@@ -331,7 +332,7 @@ def _parameters(request: Request) -> dict[str, str]:
     for name, raw in request.path_params.items():
         value = read_segment(raw)
         if value is None:
-            raise RequestError(404, NO_SUCH)
+            raise RequestError(404, NO_SUCH, hint=NO_SUCH_HINT)
         values[name] = value
     return values
 
