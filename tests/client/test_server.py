@@ -310,3 +310,25 @@ def test_the_review_says_who_proposed_a_lesson(linked: Served, tmp_path: Path) -
         run("remember", "Deploys go to the canary first")
         run("sync")
     assert "Deploys go to the canary first\tGrace" in run("remote", "review")
+
+
+def test_doctor_asks_linked_servers_and_its_report_does_not_name_them(linked: Served, home: Path) -> None:
+    def rows() -> list[dict[str, str]]:
+        result = CliRunner().invoke(cli, ["doctor", "--json"])
+        return [row for row in json.loads(result.stdout)["findings"] if row["name"] == "team server"]
+
+    assert rows() == []
+    run("remote", "add", "acme")
+    (row,) = rows()
+    assert (row["status"], "answers Ada, admin; 1 project linked" in row["what"]) == ("ok", True)
+    report = CliRunner().invoke(cli, ["doctor", "--report"]).output
+    assert "team server" in report
+    assert "acme" not in report
+    assert linked.url.removeprefix("http://") not in report
+    change_remotes(str(home), lambda known: known.with_remote(Remote(name="acme", url=linked.url, token="hf_wrong")))
+    (row,) = rows()
+    assert (row["status"], row["mend"]) == ("bad", f"holdfast login {linked.url}")
+    gone = "http://127.0.0.1:9"
+    change_remotes(str(home), lambda known: known.with_remote(Remote(name="acme", url=gone, token="hf_wrong")))
+    (row,) = rows()
+    assert row["status"] == "note"

@@ -16,7 +16,15 @@ from holdfast.backfill.distilling import learning_facts, learning_trouble
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.bootstrap import Memory, all_hosts, find_place
 from holdfast.capture.sessionevents import activity, is_from_hook, last_events
-from holdfast.errors import HoldfastError, PluginNotFoundError, StoreCorruptError, StoreLockedError, StoreReadOnlyError
+from holdfast.errors import (
+    HoldfastError,
+    PluginNotFoundError,
+    ServerUnreachableError,
+    StoreCorruptError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
+from holdfast.home.remotes import Remote, load_remotes
 from holdfast.home.runfiles import DROPPED, LATE, SPOOLED, read_counts
 from holdfast.home.spool import FOLDER, unreadable, waiting
 from holdfast.home.witness import accept, find_loss
@@ -59,6 +67,9 @@ LOG_LINES = 3
 """Last lines of the hooks' log that are shown."""
 COUNTED_DAYS = 7
 """How far back late and lost answers are told of."""
+
+ASKED_S = 5.0
+"""Seconds that a team server has to answer doctor."""
 
 
 def check_store(settings: Settings, folder: str = "") -> Iterator[CheckFinding]:
@@ -268,6 +279,32 @@ def check_backups(settings: Settings) -> Iterator[CheckFinding]:
             f"{counted(len(names), 'backup')} of hosts' files from before setup, in {folder}; uninstall restores them"
         )
         yield CheckFinding(OK, "backups", what)
+
+
+def check_team_servers(settings: Settings) -> Iterator[CheckFinding]:
+    """Ask each team server that a project is linked to whether it answers and takes the token."""
+    try:
+        known = load_remotes(settings.home)
+    except HoldfastError as exc:
+        yield failure("team server", exc)
+        return
+    for remote in known.remotes:
+        linked = sum(link.remote == remote.name for link in known.links)
+        if linked:
+            yield _ask_team_server(remote, counted(linked, "project"))
+
+
+def _ask_team_server(remote: Remote, linked: str) -> CheckFinding:
+    from holdfast.client import Client  # late: an HTTP library takes a tenth of a second
+
+    try:
+        with Client(remote.url, remote.token, timeout_s=ASKED_S) as client:
+            me = client.me()
+    except ServerUnreachableError as exc:
+        return CheckFinding(NOTE, "team server", f"{exc}; memory here works, sync waits", "")
+    except HoldfastError as exc:
+        return CheckFinding(BAD, "team server", f"{remote.name}: {exc}", f"holdfast login {remote.url}")
+    return CheckFinding(OK, "team server", f"{remote.name} answers {me.name}, {me.role}; {linked} linked")
 
 
 def check_launcher(settings: Settings) -> Iterator[CheckFinding]:

@@ -12,6 +12,7 @@ import click
 
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
+from holdfast.home.remotes import load_remotes, name_of
 from holdfast.redaction import redact
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.checkups import (
@@ -24,6 +25,7 @@ from holdfast.surfaces.cli.checkups import (
     check_program,
     check_store,
     check_switches,
+    check_team_servers,
     mend_store,
 )
 from holdfast.surfaces.cli.frame import Call, command
@@ -81,6 +83,7 @@ def _findings(no_proof: bool, mend: bool, folder: str) -> Iterator[CheckFinding]
     yield from check_backups(settings)
     if not no_proof:
         yield from check_server(settings)
+        yield from check_team_servers(settings)
     yield from check_store(settings, folder)
     yield from check_memory(settings, folder)
     yield from check_capture(settings)
@@ -113,9 +116,22 @@ def _anonymous(text: str) -> str:
         text = text.replace(folder, "~")
     for name in {os.path.basename(folder) for folder in _homes()} - {""}:
         text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
+    for name, word in _server_names():
+        text = text.replace(name, word)
     claim = r"declares (?:the id of another project: \S+|.*?: it does not count here)"
     text = re.sub(claim, "declares another id", text)
     return redact(text)
+
+
+def _server_names() -> list[tuple[str, str]]:
+    """Return the addresses and names of team servers, each with what stands for it in a report."""
+    try:
+        remotes = load_remotes(load_settings().home).remotes
+    except HoldfastError:
+        return []
+    pairs = [(each.url, "URL") for each in remotes]
+    pairs += [(name_of(each.url), "server") for each in remotes]
+    return [*pairs, *((each.name, "server") for each in remotes)]
 
 
 def _homes() -> list[str]:
