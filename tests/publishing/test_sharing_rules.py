@@ -265,3 +265,14 @@ def test_a_lesson_of_the_team_is_shared_by_sync_alone_and_is_the_teams_everywher
     levels = {lesson.insight: lesson.scope.level for lesson in ada.living()}
     assert levels["Retries are capped at 5"] == "team"
     assert ada.sync().steps == ben.sync().steps == ()
+
+
+def test_who_accepts_a_lesson_and_rewords_it_at_once_rewords_the_file(machines: tuple[Machine, Machine]) -> None:
+    ada, ben = machines
+    ada.sync(share=(ada.memory.remember("Retries are capped at 3"),))
+    ben.folder.pull(ada.folder)
+    ben.sync()
+    (waiting,) = ben.memory.inbox()
+    ben.memory.revise(ben.memory.accept(waiting.id).id, insight="Retries are capped at 5")
+    ben.sync()
+    assert file_states(ben) == {"Retries are capped at 5": "active"}

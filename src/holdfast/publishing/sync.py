@@ -390,16 +390,19 @@ class _Run:
 
     def _follow_revisions(self) -> None:
         """Let a lesson that replaced one of ours use the same file, where a revision is an edit, and back again."""
-        for entry in [entry for entry in self.entries.values() if entry.ours]:
+        for entry in [*self.entries.values()]:
+            held = self.lessons.get(entry.lesson)
+            if not entry.ours and (held is None or not is_from_elsewhere(held)):
+                continue
             # the last revision may have been taken back, and another one made
             lines = [self._revisions(lesson) for lesson in (entry.lesson, *reversed(entry.former))]
             line = next((line for line in lines if self._is_living(line[-1])), lines[0])
             lesson = line[-1]
             if lesson != entry.lesson and self.shared_ids.get(lesson, entry.id) == entry.id:
                 former = dict.fromkeys((*entry.former, entry.lesson, *line))
-                self.entries[entry.id] = replace(
-                    entry, lesson=lesson, former=tuple(known for known in former if known != lesson)
-                )
+                former.pop(lesson, None)
+                ours = entry.ours or (self._is_living(lesson) and self.lessons[lesson].state == "active")
+                self.entries[entry.id] = replace(entry, lesson=lesson, former=tuple(former), ours=ours)
                 for known in former:
                     self.shared_ids.setdefault(known, entry.id)
                 self._assign(lesson, entry.id)
