@@ -391,8 +391,8 @@ class _Run:
     def _follow_revisions(self) -> None:
         """Let a lesson that replaced one of ours use the same file, where a revision is an edit, and back again."""
         for entry in [*self.entries.values()]:
-            held = self.lessons.get(entry.lesson)
-            if not entry.ours and (held is None or not is_from_elsewhere(held)):
+            present = self.lessons.get(entry.lesson)
+            if not entry.ours and (present is None or not is_from_elsewhere(present)):
                 continue
             # the last revision may have been taken back, and another one made
             lines = [self._revisions(lesson) for lesson in (entry.lesson, *reversed(entry.former))]
