@@ -142,8 +142,9 @@ def test_a_token_may_do_only_its_verbs_in_only_its_projects(office: Office) -> N
     stores = office.team.stores
     assert access.project_for(stores, caller, "read", HARBOUR).id == HARBOUR
     assert access.project_for(stores, caller, "capture", HARBOUR).id == HARBOUR
-    with pytest.raises(ForbiddenError, match="this token may not write"):
+    with pytest.raises(ForbiddenError, match="this token may not write") as limited:
         access.project_for(stores, caller, "write", HARBOUR)
+    assert "not limited" in limited.value.hint
     with pytest.raises(NotFoundError) as hidden:
         access.project_for(stores, caller, "read", ProjectId("quay"))
     with pytest.raises(NotFoundError) as unknown:

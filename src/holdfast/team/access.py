@@ -62,9 +62,11 @@ def require(caller: TeamCaller, verb: Verb) -> None:
     """Raise ForbiddenError unless the caller may do that."""
     if not caller.may(verb):
         role = VERB_ROLES[verb]
-        short = role_rank(caller.role) >= role_rank(role)
-        why = f"this token may not {verb}" if short else f"this needs the role {role}; yours is {caller.role}"
-        raise ForbiddenError(why, hint="ask an admin of your organisation")
+        if role_rank(caller.role) >= role_rank(role):
+            raise ForbiddenError(f"this token may not {verb}", hint="use a token that is not limited to other verbs")
+        raise ForbiddenError(
+            f"this needs the role {role}; yours is {caller.role}", hint="ask an admin of your organisation"
+        )
 
 
 def project_for(stores: TeamStores, caller: TeamCaller, verb: Verb, id_: ProjectId) -> TeamProject:
