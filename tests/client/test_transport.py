@@ -165,6 +165,13 @@ def test_a_busy_server_is_asked_again_after_its_pause(server: Server) -> None:
     assert len(server.received) == 3
 
 
+def test_a_server_that_stays_in_trouble_is_one_that_cannot_be_reached(server: Server) -> None:
+    server.answers = [(503, {"Retry-After": "0"}, b'{"detail": "no database", "hint": "later"}')] * 9
+    with pytest.raises(ServerUnreachableError, match="the server has trouble: no database") as raised:
+        send(server, ask())
+    assert raised.value.hint == "later"
+
+
 def test_a_pause_longer_than_the_time_left_is_left_to_the_caller(server: Server) -> None:
     server.answers = [(429, {"Retry-After": "120"}, json.dumps({"detail": "too many"}).encode())]
     with pytest.raises(RateLimitedError, match="too many") as raised:

@@ -20,6 +20,7 @@ from holdfast.errors import (
     QuotaExceededError,
     RateLimitedError,
     ServerError,
+    ServerUnreachableError,
     StaleWriteError,
     StoreError,
     TakenError,
@@ -45,7 +46,9 @@ ERRORS: dict[int, type[HoldfastError]] = {
     415: InvalidValueError,
     422: InvalidValueError,
     428: InvalidValueError,
-    503: StoreError,
+    502: ServerUnreachableError,
+    503: ServerUnreachableError,
+    504: ServerUnreachableError,
     507: StoreError,
 }
 """The error of each status of a problem; any other one is a `ServerError`."""
@@ -126,7 +129,10 @@ def error_of(reply: HttpReply) -> HoldfastError | None:
     hint = str(fields.get("hint", "")) or ("" if fields else "is this the address of a Holdfast server?")
     if reply.status == 429:
         return RateLimitedError(message, hint=hint, retry_after_s=wait_of(reply))
-    return ERRORS.get(reply.status, ServerError)(message, hint=hint)
+    kind = ERRORS.get(reply.status, ServerError)
+    if kind is ServerUnreachableError:
+        message, hint = f"the server has trouble: {message}", hint if fields else "try again when it can be reached"
+    return kind(message, hint=hint)
 
 
 def wait_of(reply: HttpReply) -> int:
