@@ -309,7 +309,9 @@ def test_the_review_says_who_proposed_a_lesson(linked: Served, tmp_path: Path) -
         run("remote", "add", "acme")
         run("remember", "Deploys go to the canary first")
         run("sync")
-    assert "Deploys go to the canary first\tGrace" in run("remote", "review")
+    listed = run("remote", "review")
+    assert "Deploys go to the canary first\tGrace" in listed
+    assert "its author's machines take it back" in run("remote", "reject", listed.split()[0])
 
 
 def test_doctor_asks_linked_servers_and_its_report_does_not_name_them(linked: Served, home: Path) -> None:

@@ -291,7 +291,7 @@ def review(call: Call, memory: Memory) -> None:
 def accept(call: Call, memory: Memory, ref: str) -> None:
     """Accept a lesson that waits: from then on everybody in the team is told. For reviewers."""
     with _judging(memory, ref) as (client, id):
-        _tell_lesson(call, client.accept(id))
+        _tell_lesson(call, client.accept(id), "holdfast sync brings it to this machine")
 
 
 @command("holdfast remote reject 1f0c9a2b", of=remote, memory=True)
@@ -299,7 +299,7 @@ def accept(call: Call, memory: Memory, ref: str) -> None:
 def reject(call: Call, memory: Memory, ref: str) -> None:
     """Reject a lesson that waits; its author's machines take it back. For reviewers."""
     with _judging(memory, ref) as (client, id):
-        _tell_lesson(call, client.reject(id))
+        _tell_lesson(call, client.reject(id), "its author's machines take it back at their next sync")
 
 
 @contextmanager
@@ -342,10 +342,10 @@ def _tell_judgements(call: Call, judged: LessonJudgements) -> None:
     note(words + (f"; accepted by {judged.accepted_by}" if judged.accepted_by else ""))
 
 
-def _tell_lesson(call: Call, lesson: Lesson) -> None:
+def _tell_lesson(call: Call, lesson: Lesson, words: str) -> None:
     if not call.answer(lesson_json(lesson)):
         say(f"{short_id(lesson.id)}  {lesson.title}  {lesson.state}")
-        note("holdfast sync brings it to this machine")
+        note(words)
 
 
 @command(
