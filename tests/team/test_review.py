@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 
+from holdfast.curation import explain
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import ORGANISATION
 from holdfast.domain.team import (
@@ -64,6 +65,8 @@ def test_a_writers_lesson_reaches_others_once_a_reviewer_accepts_it(harbour: Off
     assert not review.sees(stores, cleo, project, lesson)
     accepted = review.accept(harbour.desk(rob), lesson.id)
     assert (accepted.state, accepted.provenance.author) == ("active", "Bob")
+    desk = harbour.desk(rob)
+    assert explain.lineage(desk.services, desk.location, lesson.id)[-1].actor == "Rob"
     assert told(harbour, cleo) == [TIDES]
     assert review.sees(stores, cleo, project, accepted)
 

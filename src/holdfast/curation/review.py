@@ -36,14 +36,16 @@ def inbox(services: Services, location: Location) -> list[Lesson]:
     return sorted(visible, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
-def accept(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
+def accept(services: Services, location: Location, ref: str, *, author: str = "", actor: str = "") -> Lesson:
     """Make the lesson active, with a person's trust. A rejected lesson can still be accepted.
+
+    Its author stays unless `author` is given. `actor` is who accepts it, as its history tells it.
 
     Accepting a revision of another lesson closes that one; conflicts of the lesson are settled.
 
     Raises IllegalTransitionError for one that is active, superseded or forgotten.
     """
-    accepted = with_retries(lambda: _accept(services, location, ref, author))
+    accepted = with_retries(lambda: _accept(services, location, ref, author, actor or author))
     return settle_saved(services, location, accepted, author=author)
 
 
@@ -55,7 +57,7 @@ def reject(services: Services, location: Location, ref: str, *, author: str = ""
     return with_retries(lambda: _reject(services, location, ref, author))
 
 
-def _accept(services: Services, location: Location, ref: str, author: str) -> Lesson:
+def _accept(services: Services, location: Location, ref: str, author: str, actor: str) -> Lesson:
     lesson = resolve(services, location, ref)
     if lesson.state not in (*WAITING, "retired"):
         raise _not_waiting(lesson)
@@ -68,12 +70,12 @@ def _accept(services: Services, location: Location, ref: str, author: str) -> Le
     revised = _revised_by(services, lesson)
     if revised is None:
         expected = {lesson.id: lesson.recorded_at}
-        return write_change(services, location, "accept", [active], expected, actor=author).lessons[0]
+        return write_change(services, location, "accept", [active], expected, actor=actor).lessons[0]
     links = tuple(replace(link, kind="supersedes") if link.target == revised.id else link for link in active.links)
     active = replace(active, links=links, topic_key=active.topic_key or revised.topic_key)
     closed = in_state(revised, "superseded", at=active.recorded_at)
     both = {lesson.id: lesson.recorded_at, revised.id: revised.recorded_at}
-    return write_change(services, location, "accept", [active, closed], both, actor=author).lessons[0]
+    return write_change(services, location, "accept", [active, closed], both, actor=actor).lessons[0]
 
 
 def _revised_by(services: Services, lesson: Lesson) -> Lesson | None:

@@ -303,7 +303,7 @@ def _met_rule(desk: Desk, lesson: Lesson) -> str:
 
 
 def _accept(desk: Desk, lesson: Lesson, rule: str) -> Lesson:
-    accepted = curation.accept(desk.services, desk.location, lesson.id)
+    accepted = curation.accept(desk.services, desk.location, lesson.id, actor=desk.caller.name)
     record(desk.team, desk.caller.actor, "lesson.accept", lesson.id, project=desk.project.id, rule=rule)
     return accepted
 
