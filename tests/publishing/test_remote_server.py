@@ -91,6 +91,12 @@ def test_what_a_writer_sends_waits_and_is_sent_only_to_them_and_to_those_who_dec
     assert server.send(ANN, document(RETRIES))[0].seq == 1, "sending again changes nothing"
 
 
+def test_the_history_of_what_was_sent_names_the_sender_for_people(server: Server) -> None:
+    server.send(Sender(member="01a2208f", name="Ann"), document(RETRIES))
+    [lesson] = server.in_state("candidate")
+    assert [version.actor for version in server.memory.lineage(lesson.id)] == ["Ann"]
+
+
 def test_a_reviewers_document_is_accepted_and_served(server: Server) -> None:
     [sent] = server.send(REVIEWER, document(RETRIES))
     assert sent.is_accepted

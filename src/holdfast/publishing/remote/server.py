@@ -65,9 +65,9 @@ class Sender:
     """Who sends documents, and what the rules of the team let them do with a lesson."""
 
     member: str
-    """Who it is, as it is written into documents and changes; see `domain.team.TeamCaller.actor`."""
+    """Who it is, as it is written into documents; see `domain.team.TeamCaller.actor`."""
     name: str = ""
-    """For people: the author of the lessons that they bring."""
+    """For people: the author of the lessons that they bring, and who changed a lesson, as its history tells it."""
     may_confirm: Callable[[Lesson], bool] = _never
     """Whether their word alone makes that lesson accepted."""
     confirm: Callable[[Lesson], bool] = _never
@@ -677,7 +677,7 @@ class _Work:
         if self.after:
             lessons = list(self.after.values())
             written = write_change(
-                self.services, self.location, "sync", lessons, self.expected, actor=self.member
+                self.services, self.location, "sync", lessons, self.expected, actor=self.name
             ).lessons
             self.lessons.update((lesson.id, lesson) for lesson in written)
             self.saved += [lesson for lesson in written if self.expected.get(lesson.id) is None]
