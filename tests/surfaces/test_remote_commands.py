@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from holdfast.domain.vocabulary import ProjectId
+from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.home.remotes import ProjectLink, Remote, change_remotes, load_remotes
+from holdfast.publishing.remote.exchange import ExchangeReport
+from holdfast.publishing.sync import SyncOutcome
 from holdfast.settings import load_settings
+from holdfast.surfaces.cli.remote import tell_exchange
 from tests.surfaces.terminal import run, told, told_json
 
 NOWHERE = "http://127.0.0.1:9"
@@ -105,6 +109,14 @@ def test_errors_of_a_server_are_json_where_json_was_asked_for(project: Path) -> 
     assert result.exit_code == 75
     assert json.loads(result.stdout)["server"] is None
     assert json.loads(result.stderr)["exit_code"] == 75
+
+
+def test_a_lesson_that_was_accepted_during_a_sync_is_not_said_to_wait(capsys: pytest.CaptureFixture[str]) -> None:
+    added = SyncOutcome(verb="added", path="", title="Sort by date", lesson=LessonId("1f0c9a2b"), reason="candidate")
+    tell_exchange(ExchangeReport(steps=(added,)), dry=False)
+    assert "holdfast review" in capsys.readouterr().err
+    tell_exchange(ExchangeReport(steps=(added, replace(added, verb="changed", reason=""))), dry=False)
+    assert "holdfast review" not in capsys.readouterr().err
 
 
 def test_a_project_that_is_not_linked_syncs_its_files_as_ever(project: Path) -> None:

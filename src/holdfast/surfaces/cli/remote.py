@@ -463,7 +463,8 @@ def tell_exchange(report: ExchangeReport, dry: bool) -> None:
         note(f"error: {problem.path[-8:]}: {problem.reason}; skipped")
     if report.waiting:
         note(f"{counted(report.waiting, 'change')} of others wait for you: holdfast sync --accept")
-    if not dry and any(step.verb == "added" and step.reason for step in report.steps):
+    brought = {step.lesson for step in report.steps if step.verb == "added" and step.reason}
+    if not dry and brought - {step.lesson for step in report.steps if step.verb != "added"}:
         note("lessons that the team has not accepted yet wait in your inbox: holdfast review")
 
 
