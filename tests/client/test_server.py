@@ -320,7 +320,11 @@ def test_doctor_asks_linked_servers_and_its_report_does_not_name_them(linked: Se
         return [row for row in json.loads(result.stdout)["findings"] if row["name"] == "team server"]
 
     assert rows() == []
+    assert "acme" not in run("status")
     run("remote", "add", "acme")
+    assert "acme, not synced yet" in run("status")
+    run("sync")
+    assert "acme, synced 20" in run("status")
     (row,) = rows()
     assert (row["status"], "answers Ada, admin; 1 project linked" in row["what"]) == ("ok", True)
     report = CliRunner().invoke(cli, ["doctor", "--report"]).output

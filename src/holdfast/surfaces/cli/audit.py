@@ -63,6 +63,8 @@ def _list(call: Call, log: AuditLog, limit: int) -> None:
         at = render_instant(entry.at)[:19].replace("T", " ")
         say(f"{entry.seq:>6}  {at}  {entry.action:<20} {entry.target} by {entry.actor} {details}".rstrip())
     note(f"{counted(len(entries), 'entry', 'entries')}, the newest last; times are UTC")
+    if not entries:
+        note("this store has served no team: HOLDFAST_STORE names the database of a server")
 
 
 def _verify(call: Call, log: AuditLog, noted: str) -> None:

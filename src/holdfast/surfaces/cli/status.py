@@ -17,6 +17,7 @@ from holdfast.curation.checkpoint import is_work
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.errors import HoldfastError, ProjectUnknownError
+from holdfast.home.remotes import load_remotes
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.files import count_lesson_files
 from holdfast.lean.plain import as_dict, render_instant, to_plain
@@ -79,11 +80,21 @@ def _gather(memory: Memory) -> dict[str, Any]:
         "deliver": list(settings.deliver), "embedder": settings.embedder,
         "distil": learning_facts(settings, memory.services.clock.now()),
         "set_up": sorted(set_up(HostFiles(settings.home).manifest)),
-        "brought": count_brought(memory.services, location),
+        "brought": count_brought(memory.services, location), "server": _server(memory),
         "heartbeat": [
             {"host": event.host, "event": event.kind, "at": render_instant(event.at)} for event in memory.heartbeat()
         ],
     }  # fmt: skip
+
+
+def _server(memory: Memory) -> dict[str, str] | None:
+    """Return the team server that the project is linked to, and when it was synced last; None without one."""
+    remote = load_remotes(memory.settings.home).remote_of(memory.location.project.id)
+    return {"name": remote.name, "synced_at": str(memory.last_exchange(remote).get("at", ""))} if remote else None
+
+
+def _synced(at: str) -> str:
+    return f", synced {at[:16].replace('T', ' ')} UTC" if at else ", not synced yet: holdfast sync"
 
 
 def _lines(fields: dict[str, Any]) -> Iterator[str]:
@@ -103,6 +114,7 @@ def _lines(fields: dict[str, Any]) -> Iterator[str]:
         ("damaged", f"{store['damaged_rows']} rows left out: holdfast doctor" if store["damaged_rows"] else ""),
         ("lessons", f"{counts.words}{commits}" + (": holdfast review" if counts.unconfirmed else "")),
         ("confirmed", ", ".join(f"{count:,} {kind}" for kind, count in by_kind) or "none"),
+        ("server", fields["server"]["name"] + _synced(fields["server"]["synced_at"]) if fields["server"] else ""),
         ("brought", f"{brought_words(fields['brought'])}: {TAKE_IN}" if fields["brought"] else ""),
         *(("tidying", line) for line in fields["tidying"]),
         ("review", f"{fields['for_review']} in doubt: holdfast review" if fields["for_review"] else ""),
