@@ -319,8 +319,11 @@ def percentiles(times: Sequence[float]) -> dict[str, float]:
 
 
 def tree(pid: int) -> list[int]:
-    """Return a process and those that it started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """Return a process and those that it started; nothing of one that has just ended."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
     return [pid, *(below for child in children for below in tree(int(child)))]
 
 
