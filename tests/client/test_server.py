@@ -338,3 +338,14 @@ def test_doctor_asks_linked_servers_and_its_report_does_not_name_them(linked: Se
     change_remotes(str(home), lambda known: known.with_remote(Remote(name="acme", url=gone, token="hf_wrong")))
     (row,) = rows()
     assert row["status"] == "note"
+
+
+def test_a_local_change_to_a_rule_of_the_organisation_is_said_to_stay_here(linked: Served) -> None:
+    with linked.client("organisation") as memory:
+        memory.remember("Every service logs in UTC", kind="convention")
+    run("remote", "add", "acme")
+    run("sync")
+    rule = next(row for row in json.loads(run("list", "--json"))["lessons"] if "UTC" in row["insight"])
+    assert "stays on this machine" not in run("sync", "--json")
+    run("revise", rule["id"], "--insight", "Every service logs in local time")
+    assert "stays on this machine" in run("sync", code=1)

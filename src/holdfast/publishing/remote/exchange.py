@@ -93,6 +93,9 @@ def no_progress(what: str, done: int, total: int) -> None:
     """Show nothing."""
 
 
+NOT_YOURS = "it is a rule of the organisation, which only its reviewers change: your change stays on this machine"
+
+
 def exchange(
     services: Services,
     location: Location,
@@ -159,7 +162,9 @@ class _Exchange:
         """Bring the rules of the organisation into this project; they are only read here."""
         table = self.pull(ORGANISATION, self._rules)
         how = Syncing(channel=self._rules, accepted=table.accepted, dry=dry, level="team")
-        return _added(ExchangeReport(), sync(self.services, self.location, table, how))
+        report = _added(ExchangeReport(), sync(self.services, self.location, table, how))
+        self.refused |= {item.document.id: NOT_YOURS for item in table.outgoing(frozenset())}
+        return report
 
     def pull(self, project: ProjectId, channel: str) -> DocumentTable:
         """Join what changed on the server into the table, and return it."""
