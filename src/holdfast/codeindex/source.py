@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from hashlib import blake2b, sha1
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from holdfast.codeindex.language import CONTAINER_KINDS, Language
 from holdfast.codeindex.parsing import is_within, iter_errors, iter_matches, iter_members, parse
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Outline, Symbol
+from holdfast.lean.cached import cached_property
 from holdfast.ports.workspace import History, Workspace
 from holdfast.redaction import redact
 

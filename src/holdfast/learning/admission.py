@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any
 
 from holdfast.capture.sessionevents import session_events
@@ -40,6 +39,7 @@ from holdfast.domain.lesson import (
 )
 from holdfast.domain.project import Location, Person
 from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, EventId, LessonId, ProjectId, SessionId, State, Trust
+from holdfast.lean.cached import cached_property
 from holdfast.learning.commandcard import is_persons_rule, is_ruled_out, persons_rules
 from holdfast.learning.tuning import (
     DISTINCTIVE,

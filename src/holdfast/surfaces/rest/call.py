@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from secrets import token_bytes
 from typing import Any, TypeVar, cast
 
@@ -20,6 +19,7 @@ from holdfast.domain.project import ORGANISATION
 from holdfast.domain.team import Role, TeamCaller, TeamProject, role_rank
 from holdfast.domain.vocabulary import LessonId, ProjectId
 from holdfast.errors import AmbiguousIdError, ForbiddenError, LessonNotFoundError, NotFoundError
+from holdfast.lean.cached import cached_property
 from holdfast.ports.team import TeamBackend, TeamServices, TeamStores
 from holdfast.publishing.remote import server as remote
 from holdfast.settings import Settings
