@@ -44,6 +44,8 @@ def test_every_family_is_read_and_written() -> None:
     records = r"\((?:self\._states|states|services), ([A-Z_]+)"
     edited = set(re.findall(r"edit_state\(\s*([A-Z_]+)", text))
     read = set(re.findall(r"get_state\(\s*([A-Z_]+)", text)) | set(re.findall(rf"\bload{records}", text))
+    for cells in re.findall(r"cells = \[(.*?)\]\n", text):  # several at once, by `get_states`
+        read |= set(re.findall(r"\(([A-Z_]+), ", cells))
     written = set(re.findall(r"set_state\(\s*([A-Z_]+)", text)) | set(re.findall(rf"keep{records}", text))
     names = set(CONSTANTS.values())
     assert read | edited >= names
