@@ -23,6 +23,7 @@ from holdfast.installing.configfile import load_text
 from holdfast.installing.hostfiles import BACKUPS, FileChange, HostFiles, backups, set_up
 from holdfast.installing.hostsetup import HostSetup, difference, has_package, what_happens
 from holdfast.installing.setup import Removal, Setup, set_up_git
+from holdfast.lean.files import count_lesson_files
 from holdfast.learning.gitbackfill import GitBackfill
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.publishing.sync import Syncing
@@ -216,6 +217,8 @@ def _offer_commits(call: Call, *, ask: bool, sure: bool) -> None:
 
 def _offer_lessons(call: Call, settings: Settings, *, ask: bool) -> None:
     """Say that the repository brings lessons, and ask whether to read them and to let git merge their files."""
+    if not count_lesson_files(work_tree(call.folder or os.getcwd())):
+        return  # and no store is created
     try:
         with call.open() as memory:
             count = count_brought(memory.services, memory.location)
