@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from threading import Thread
 
 import psycopg
 import pytest
@@ -28,6 +29,7 @@ from holdfast.stores.postgresql.tenant import Tenant
 from holdfast.testing.builders import PROJECT
 
 ORG = 3
+WAIT_S = 60.0
 
 
 class Pair:
@@ -58,9 +60,19 @@ class Pair:
         return self.replicas.find(ORG, lambda tenant: tenant.read(lambda sql: read_counters(sql, "versions")) >= number)
 
     def catch_up(self) -> None:
-        """Wait until the standby has all."""
-        while self.with_versions(self.versions()) is None:
-            time.sleep(0.01)
+        """Wait until the standby has all. Another thread looks: this one may hold a transaction of one instant."""
+
+        def wait() -> None:
+            until = time.monotonic() + WAIT_S
+            while self.with_versions(self.versions()) is None and time.monotonic() < until:
+                time.sleep(0.01)
+            found.append(self.with_versions(self.versions()))
+
+        found: list[Pool | None] = []
+        waiting = Thread(target=wait)
+        waiting.start()
+        waiting.join()
+        assert found != [None], "the standby never caught up"
 
     def pause(self, is_paused: bool) -> None:
         """Have the standby receive changes without replaying them, or replay them again."""
