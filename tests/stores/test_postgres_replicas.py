@@ -66,13 +66,13 @@ class Pair:
             until = time.monotonic() + WAIT_S
             while self.with_versions(self.versions()) is None and time.monotonic() < until:
                 time.sleep(0.01)
-            found.append(self.with_versions(self.versions()))
+            looks.append(self.with_versions(self.versions()))
 
-        found: list[Pool | None] = []
+        looks: list[Pool | None] = []
         waiting = Thread(target=wait)
         waiting.start()
         waiting.join()
-        assert found != [None], "the standby never caught up"
+        assert looks != [None], "the standby never caught up"
 
     def pause(self, is_paused: bool) -> None:
         """Have the standby receive changes without replaying them, or replay them again."""
