@@ -103,7 +103,7 @@ def test_secrets_of_a_session_do_not_reach_the_store(memory: Memory) -> None:
 
 
 def test_a_call_has_no_empty_old_text_where_a_file_is_written_whole() -> None:
-    call = Calls("s", "/w", "").before_edit("a.py", "", "x = 1\n")
+    call = Calls("s", "/w", "").before_edit("a.py", new="x = 1\n")
     assert call["tool_input"] == {"file_path": "a.py", "content": "x = 1\n"}
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Self
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self
 from uuid import uuid4
 
 from holdfast.errors import InvalidValueError
 
+P = ParamSpec("P")
 HOST = "own-agent"
 Call = dict[str, Any]
 Answer = Callable[[Call], str]
@@ -35,35 +37,35 @@ class Calls:
         return self._call("SessionStart", source="startup", model=self._model)
 
     def prompt(self, text: str) -> Call:
-        """Return the call for a person's words."""
+        """Report a person's words, before the model reads them."""
         return self._call("UserPromptSubmit", prompt=text)
 
     def before_read(self, path: str) -> Call:
-        """Return the call before a file is read."""
+        """Ask what is known of a file that is about to be read."""
         return self._call("PreToolUse", tool_name="Read", tool_input={"file_path": path})
 
-    def before_edit(self, path: str, old: str, new: str) -> Call:
-        """Return the call before a file is changed."""
+    def before_edit(self, path: str, *, old: str = "", new: str = "") -> Call:
+        """Ask what is known of a file that is about to be changed; `old` and `new` are the texts, where known."""
         return self._call("PreToolUse", tool_name="Edit", tool_input=_edit(path, old, new))
 
     def before_command(self, command: str) -> Call:
-        """Return the call before a shell command."""
+        """Ask what is known of a shell command that is about to run."""
         return self._call("PreToolUse", tool_name="Bash", tool_input={"command": command})
 
-    def command(self, command: str, output: str, exit_code: int) -> Call:
-        """Return the call after a shell command."""
+    def command(self, command: str, output: str = "", exit_code: int = 0) -> Call:
+        """Report a shell command that ran; after a failure the answer is what is known of it."""
         if exit_code:
             error = f"Exit code {exit_code}\n{output}"
             return self._finished("PostToolUseFailure", "Bash", {"command": command}, error=error)
         response = {"stdout": output, "stderr": "", "interrupted": False}
         return self._finished("PostToolUse", "Bash", {"command": command}, tool_response=response)
 
-    def edited(self, path: str, old: str, new: str) -> Call:
-        """Return the call after a file was changed."""
+    def edited(self, path: str, *, old: str = "", new: str = "") -> Call:
+        """Report a file that was changed."""
         return self._finished("PostToolUse", "Edit", _edit(path, old, new), tool_response={"type": "update"})
 
-    def tool(self, name: str, arguments: Mapping[str, Any], output: str, error: str) -> Call:
-        """Return the call after another tool."""
+    def tool(self, name: str, arguments: Mapping[str, Any], output: str = "", *, error: str = "") -> Call:
+        """Report a call of another tool; after an error the answer is what is known of it."""
         if error:
             return self._finished("PostToolUseFailure", name, arguments, error=error)
         return self._finished("PostToolUse", name, arguments, tool_response=output)
@@ -99,6 +101,26 @@ def context_of(answer: str) -> str:
     return str(fields.get("context", "")) if isinstance(fields, dict) else ""
 
 
+def _told(make: Callable[Concatenate[Calls, P], Call]) -> Callable[Concatenate[Session, P], str]:
+    """Return a step as a method of a session, which answers with the text to add to the model's context."""
+
+    @wraps(make)
+    def method(session: Session, /, *arguments: P.args, **named: P.kwargs) -> str:
+        return session.tell(make(session.calls, *arguments, **named))
+
+    return method
+
+
+def _awaited(make: Callable[Concatenate[Calls, P], Call]) -> Callable[Concatenate[AsyncSession, P], Awaitable[str]]:
+    """Return a step as a method of an awaited session."""
+
+    @wraps(make)
+    def method(session: AsyncSession, /, *arguments: P.args, **named: P.kwargs) -> Awaitable[str]:
+        return session.tell(make(session.calls, *arguments, **named))
+
+    return method
+
+
 class Session:
     """One session of an agent: report each step, and give the returned texts to the model.
 
@@ -109,7 +131,7 @@ class Session:
     def __init__(self, answer: Answer, learn: Callable[[str], object], calls: Calls) -> None:
         self._answer = answer
         self._learn = learn
-        self._calls = calls
+        self.calls = calls
         self._ended = False
         self.start = ""
         """What the session is told at its beginning; put it into the system prompt."""
@@ -117,61 +139,42 @@ class Session:
     @property
     def id(self) -> str:
         """The session's id."""
-        return self._calls.session
+        return self.calls.session
 
     def __enter__(self) -> Self:
-        self.start = self._tell(self._calls.start())
+        self.start = self.tell(self.calls.start())
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _tell(self, call: Call) -> str:
+    def tell(self, call: Call) -> str:
+        """Report a step and return the text to add to the model's context."""
         if self._ended:
             raise InvalidValueError("the session has ended", hint="open another one")
         return context_of(self._answer(call))
 
-    def prompt(self, text: str) -> str:
-        """Report a person's words, before the model reads them."""
-        return self._tell(self._calls.prompt(text))
-
-    def before_read(self, path: str) -> str:
-        """Ask what is known of a file that is about to be read."""
-        return self._tell(self._calls.before_read(path))
-
-    def before_edit(self, path: str, *, old: str = "", new: str = "") -> str:
-        """Ask what is known of a file that is about to be changed; `old` and `new` are the texts, where known."""
-        return self._tell(self._calls.before_edit(path, old, new))
-
-    def before_command(self, command: str) -> str:
-        """Ask what is known of a shell command that is about to run."""
-        return self._tell(self._calls.before_command(command))
-
-    def command(self, command: str, output: str = "", exit_code: int = 0) -> str:
-        """Report a shell command that ran; after a failure the answer is what is known of it."""
-        return self._tell(self._calls.command(command, output, exit_code))
-
-    def edited(self, path: str, *, old: str = "", new: str = "") -> str:
-        """Report a file that was changed."""
-        return self._tell(self._calls.edited(path, old, new))
-
-    def tool(self, name: str, arguments: Mapping[str, Any], output: str = "", *, error: str = "") -> str:
-        """Report a call of another tool; after an error the answer is what is known of it."""
-        return self._tell(self._calls.tool(name, arguments, output, error))
+    prompt = _told(Calls.prompt)
+    before_read = _told(Calls.before_read)
+    before_edit = _told(Calls.before_edit)
+    before_command = _told(Calls.before_command)
+    command = _told(Calls.command)
+    edited = _told(Calls.edited)
+    tool = _told(Calls.tool)
 
     def reply(self, text: str) -> None:
         """Report the agent's answer to the last prompt."""
-        self._tell(self._calls.reply(text))
+        self.tell(self.calls.reply(text))
 
     def compact(self) -> str:
         """Report that the context is shortened; return what the shortened one must hold."""
-        self._tell(self._calls.compaction())
-        return self._tell(self._calls.after_compaction())
+        self.tell(self.calls.compaction())
+        return self.tell(self.calls.after_compaction())
 
     def close(self) -> None:
         """End the session and learn from it; a second call does nothing."""
         if not self._ended:
-            self._tell(self._calls.end())
+            self.tell(self.calls.end())
             self._ended = True
             self._learn(self.id)
 
@@ -184,7 +187,7 @@ class AsyncSession:
     ) -> None:
         self._answer = answer
         self._learn = learn
-        self._calls = calls
+        self.calls = calls
         self._ended = False
         self.start = ""
         """What the session is told at its beginning; put it into the system prompt."""
@@ -192,60 +195,41 @@ class AsyncSession:
     @property
     def id(self) -> str:
         """The session's id."""
-        return self._calls.session
+        return self.calls.session
 
     async def __aenter__(self) -> Self:
-        self.start = await self._tell(self._calls.start())
+        self.start = await self.tell(self.calls.start())
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
-    async def _tell(self, call: Call) -> str:
+    async def tell(self, call: Call) -> str:
+        """Report a step and return the text to add to the model's context."""
         if self._ended:
             raise InvalidValueError("the session has ended", hint="open another one")
         return context_of(await self._answer(call))
 
-    async def prompt(self, text: str) -> str:
-        """Report a person's words, before the model reads them."""
-        return await self._tell(self._calls.prompt(text))
-
-    async def before_read(self, path: str) -> str:
-        """Ask what is known of a file that is about to be read."""
-        return await self._tell(self._calls.before_read(path))
-
-    async def before_edit(self, path: str, *, old: str = "", new: str = "") -> str:
-        """Ask what is known of a file that is about to be changed; `old` and `new` are the texts, where known."""
-        return await self._tell(self._calls.before_edit(path, old, new))
-
-    async def before_command(self, command: str) -> str:
-        """Ask what is known of a shell command that is about to run."""
-        return await self._tell(self._calls.before_command(command))
-
-    async def command(self, command: str, output: str = "", exit_code: int = 0) -> str:
-        """Report a shell command that ran; after a failure the answer is what is known of it."""
-        return await self._tell(self._calls.command(command, output, exit_code))
-
-    async def edited(self, path: str, *, old: str = "", new: str = "") -> str:
-        """Report a file that was changed."""
-        return await self._tell(self._calls.edited(path, old, new))
-
-    async def tool(self, name: str, arguments: Mapping[str, Any], output: str = "", *, error: str = "") -> str:
-        """Report a call of another tool; after an error the answer is what is known of it."""
-        return await self._tell(self._calls.tool(name, arguments, output, error))
+    prompt = _awaited(Calls.prompt)
+    before_read = _awaited(Calls.before_read)
+    before_edit = _awaited(Calls.before_edit)
+    before_command = _awaited(Calls.before_command)
+    command = _awaited(Calls.command)
+    edited = _awaited(Calls.edited)
+    tool = _awaited(Calls.tool)
 
     async def reply(self, text: str) -> None:
         """Report the agent's answer to the last prompt."""
-        await self._tell(self._calls.reply(text))
+        await self.tell(self.calls.reply(text))
 
     async def compact(self) -> str:
         """Report that the context is shortened; return what the shortened one must hold."""
-        await self._tell(self._calls.compaction())
-        return await self._tell(self._calls.after_compaction())
+        await self.tell(self.calls.compaction())
+        return await self.tell(self.calls.after_compaction())
 
     async def close(self) -> None:
         """End the session and learn from it; a second call does nothing."""
         if not self._ended:
-            await self._tell(self._calls.end())
+            await self.tell(self.calls.end())
             self._ended = True
             await self._learn(self.id)

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from httpx2 import AsyncClient as AsyncHttp
@@ -87,19 +87,41 @@ def _project_of(request: HttpRequest[T]) -> str:
     return parts[2] if len(parts) > 3 and parts[1] == "projects" else ""
 
 
-class _Attempt:
-    """Decides, after each try of one request, whether and when to try again."""
+class _Line:
+    """What both transports know: the server's address, the token, and what writes have been seen."""
 
-    def __init__(self, request: HttpRequest[T], url: str, timeout_s: float) -> None:
-        self._request, self._url = request, url
-        self._until_s = time.monotonic() + timeout_s
+    def __init__(self, url: str, token: str, timeout_s: float) -> None:
+        self.url = check_url(url)
+        self.headers = _headers(token)
+        self.positions = _Positions()
+        self.timeout_s = timeout_s
+        self.is_trusting = not is_loopback(host_in(self.url))
+        """Whether the environment may name a proxy."""
+
+
+class _Attempt(Generic[T]):
+    """One request: what to send at each try, whether and when to try again, and what the answer means."""
+
+    def __init__(self, line: _Line, request: HttpRequest[T]) -> None:
+        self._line, self._request = line, request
+        self._until_s = time.monotonic() + line.timeout_s
         self._tries = 0
-        self._timeout_s = timeout_s
 
     @property
     def left_s(self) -> float:
         """The seconds that are left, at least a few milliseconds."""
         return max(0.01, self._until_s - time.monotonic())
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of an HTTP library's `request`."""
+        line, request = self._line, self._request
+        return {
+            "method": request.method,
+            "url": line.url + request.target,
+            "content": request.body,
+            "headers": line.headers | line.positions.headers(request) | _content(request),
+            "timeout": self.left_s,
+        }
 
     def pause_after(self, reply: HttpReply | HTTPError) -> float | None:
         """Return the seconds to wait before the next try; None if this was the last one."""
@@ -112,11 +134,18 @@ class _Attempt:
                 pause, is_safe = max(pause, wait_of(reply)), True
         return pause if is_safe and self._tries < TRIES and pause < self.left_s else None
 
-    def failure(self, error: HTTPError) -> ServerUnreachableError:
-        """Return what to tell of a server that did not answer."""
-        return ServerUnreachableError(
-            f"no answer from {host_in(self._url)}: {failure_words(error)}", hint="try again when it can be reached"
-        )
+    def settle(self, reply: HttpReply | HTTPError) -> T:
+        """Return what the last answer says. Raises ServerUnreachableError, or the error that the server reports."""
+        self._line.positions.note(self._request, reply)
+        if isinstance(reply, HTTPError):
+            raise ServerUnreachableError(
+                f"no answer from {host_in(self._line.url)}: {failure_words(reply)}",
+                hint="try again when it can be reached",
+            ) from reply
+        error = error_of(reply)
+        if error is not None:
+            raise error
+        return self._request.read(reply)
 
 
 class Transport:
@@ -124,11 +153,9 @@ class Transport:
 
     def __init__(self, url: str, token: str, timeout_s: float = TIMEOUT_S, http: Http | None = None) -> None:
         """Raises InvalidValueError for an address that cannot be used. `http` is for tests and special proxies."""
-        self.url = check_url(url)
-        self._timeout_s = timeout_s
-        self._http = http or Http(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
-        self._headers = _headers(token)
-        self._positions = _Positions()
+        self._line = _Line(url, token, timeout_s)
+        self.url = self._line.url
+        self._http = http or Http(follow_redirects=False, trust_env=self._line.is_trusting)
 
     def close(self) -> None:
         """Close the connections."""
@@ -136,22 +163,15 @@ class Transport:
 
     def send(self, request: HttpRequest[T]) -> T:
         """Return what the answer says. Raises ServerUnreachableError, or the error that the server reports."""
-        attempt = _Attempt(request, self.url, self._timeout_s)
+        attempt = _Attempt(self._line, request)
         while True:
             try:
-                reply: HttpReply | HTTPError = _reply(
-                    self._http.request(
-                        request.method, self.url + request.target, content=request.body,
-                        headers=self._headers | self._positions.headers(request) | _content(request),
-                        timeout=attempt.left_s,
-                    )
-                )  # fmt: skip
+                reply: HttpReply | HTTPError = _reply(self._http.request(**attempt.options()))
             except HTTPError as exc:
                 reply = exc
             pause = attempt.pause_after(reply)
             if pause is None:
-                self._positions.note(request, reply)
-                return _settle(attempt, request, reply)
+                return attempt.settle(reply)
             time.sleep(pause)
 
 
@@ -160,11 +180,9 @@ class AsyncTransport:
 
     def __init__(self, url: str, token: str, timeout_s: float = TIMEOUT_S, http: AsyncHttp | None = None) -> None:
         """Raises InvalidValueError for an address that cannot be used. `http` is for tests and special proxies."""
-        self.url = check_url(url)
-        self._timeout_s = timeout_s
-        self._http = http or AsyncHttp(follow_redirects=False, trust_env=not is_loopback(host_in(self.url)))
-        self._headers = _headers(token)
-        self._positions = _Positions()
+        self._line = _Line(url, token, timeout_s)
+        self.url = self._line.url
+        self._http = http or AsyncHttp(follow_redirects=False, trust_env=self._line.is_trusting)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -172,29 +190,13 @@ class AsyncTransport:
 
     async def send(self, request: HttpRequest[T]) -> T:
         """Return what the answer says. Raises ServerUnreachableError, or the error that the server reports."""
-        attempt = _Attempt(request, self.url, self._timeout_s)
+        attempt = _Attempt(self._line, request)
         while True:
             try:
-                reply: HttpReply | HTTPError = _reply(
-                    await self._http.request(
-                        request.method, self.url + request.target, content=request.body,
-                        headers=self._headers | self._positions.headers(request) | _content(request),
-                        timeout=attempt.left_s,
-                    )
-                )  # fmt: skip
+                reply: HttpReply | HTTPError = _reply(await self._http.request(**attempt.options()))
             except HTTPError as exc:
                 reply = exc
             pause = attempt.pause_after(reply)
             if pause is None:
-                self._positions.note(request, reply)
-                return _settle(attempt, request, reply)
+                return attempt.settle(reply)
             await asyncio.sleep(pause)
-
-
-def _settle(attempt: _Attempt, request: HttpRequest[T], reply: HttpReply | HTTPError) -> T:
-    if isinstance(reply, HTTPError):
-        raise attempt.failure(reply) from reply
-    error = error_of(reply)
-    if error is not None:
-        raise error
-    return request.read(reply)

@@ -39,7 +39,7 @@ from holdfast.server.config import ServeSettings
 from holdfast.server.gate import NOTES
 from holdfast.server.logs import log
 from holdfast.server.pages import STYLE_PATH, answer_style, page
-from holdfast.team import access, invitations, signin, tokens, tokentext
+from holdfast.team import access, invitations, signin, tokens
 from holdfast.team.quotas import check_failures, note_failure
 from holdfast.team.tuning import ATTEMPT_MINUTES, SESSION_HOURS
 
@@ -224,7 +224,8 @@ class SignIn:
                 invitation = invitations.read_invitation(self._backend, secret, self._clock.now())
             except (NotSignedInError, NotFoundError):
                 return _refusal(404, "This invitation does not hold, or not any more. Ask for a new one.")
-            organisation = access.organisation_of(self._team(_organisation_of(secret)).stores)
+            team = invitations.open_team(self._backend, self._clock, token_bytes, secret)
+            organisation = access.organisation_of(team.stores)
             return page(
                 "invite", 400 if error else 200, organisation=organisation.name, role=invitation.role,
                 email=invitation.email, name=invitation.name, error=error,
@@ -237,7 +238,7 @@ class SignIn:
         secret, name = request.path_params["secret"], (await _form(request)).get("name", "").strip()
 
         def join() -> tuple[str, str]:
-            team = self._team(_organisation_of(secret))
+            team = invitations.open_team(self._backend, self._clock, token_bytes, secret)
             _, _, session = invitations.accept(team, secret, name=name)
             caller = access.authenticate(self._backend, self._clock, session)
             return session, tokens.issue(team, caller, name="first token")[1]
@@ -364,11 +365,6 @@ def _make_provider(settings: ServeSettings) -> Any:
             hint="pip install 'holdfast-memory[oidc]'",
         ) from exc
     return Provider(settings.oidc_issuer, settings.oidc_client, settings.oidc_secret, f"{settings.url}/signin/callback")
-
-
-def _organisation_of(secret: str) -> OrganisationId:
-    parsed = tokentext.parse(secret)
-    return parsed.organisation if parsed else FIRST_ORGANISATION
 
 
 async def _form(request: Request) -> dict[str, str]:

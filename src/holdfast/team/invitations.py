@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
 
 from holdfast.domain.team import Invitation, Member, MemberId, Role, Team, TeamCaller, Token, role_rank
 from holdfast.errors import InvalidValueError, NotFoundError, NotSignedInError
+from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend, TeamServices, TeamStores
 from holdfast.team import tokentext
 from holdfast.team.access import require
@@ -81,19 +82,28 @@ def read_invitation(backend: TeamBackend, text: str, now: datetime) -> Invitatio
 
     Raises NotSignedInError for one that is unknown, used, revoked or expired, always the same.
     """
+    return _valid(_stores_of(backend, text), text, now)
+
+
+def open_team(backend: TeamBackend, clock: Clock, random_bytes: Callable[[int], bytes], text: str) -> TeamServices:
+    """Return what `accept` and `join` work with: the organisation that the text names. Raises NotSignedInError."""
+    return TeamServices(stores=_stores_of(backend, text), clock=clock, random_bytes=random_bytes)
+
+
+def _stores_of(backend: TeamBackend, text: str) -> TeamStores:
     presented = tokentext.parse(text)
-    if presented is not None:
-        try:
-            return _valid(backend.open(presented.organisation), text, now)
-        except NotFoundError:
-            pass
-    raise _invalid()
+    if presented is None:
+        raise _invalid()
+    try:
+        return backend.open(presented.organisation)
+    except NotFoundError:
+        raise _invalid() from None
 
 
 def accept(team: TeamServices, text: str, *, name: str = "") -> tuple[Member, Token, str]:
     """Make the reader of the link a member; return the member and the token of the browser, with its text.
 
-    `team` is of the organisation that the text names (`tokentext.parse`). Raises as `read_invitation`, TakenError where
+    `team` is what `open_team` returns for the text. Raises as `read_invitation`, TakenError where
     a member has that address, InvalidValueError without a name, QuotaExceededError; the invitation holds then.
     """
     with team.stores.changing():

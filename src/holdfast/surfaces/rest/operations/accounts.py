@@ -10,12 +10,11 @@ from secrets import token_bytes
 from holdfast.domain.team import Invitation, Token
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lean.plain import render_instant
-from holdfast.ports.team import TeamServices
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged, records_page
 from holdfast.surfaces.rest.table import Op, OpAnswer
-from holdfast.team import invitations, projects, tokens, tokentext
+from holdfast.team import invitations, projects, tokens
 
 
 def read_me(call: OpCall) -> OpAnswer:
@@ -80,13 +79,7 @@ def accept_invitation(call: OpCall) -> OpAnswer:
     """Make the reader of an invitation a member, and return the text of a token for the only time."""
     body = call.says(models.JoinIn)
     shared = call.shared
-    now = shared.requests.clock.now()
-    invitations.read_invitation(shared.backend, body.text, now)
-    parsed = tokentext.parse(body.text)
-    assert parsed is not None
-    team = TeamServices(
-        stores=shared.backend.open(parsed.organisation), clock=shared.requests.clock, random_bytes=token_bytes
-    )
+    team = invitations.open_team(shared.backend, shared.requests.clock, token_bytes, body.text)
     _, token, text = invitations.join(team, body.text, name=body.name, token_name=body.token_name)
     return OpAnswer(value=views.token(token) | {"text": text})
 
