@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from holdfast import Memory, plugins
 from holdfast.ports.store import Store
 from holdfast.stores.sqlite import make
+from tests.browser import browser as browser
 from tests.codebase import Codebase
 from tests.contract.memorystore import MemoryStore
 from tests.homeguard import protect
