@@ -3,8 +3,8 @@
 The browser is Debian's package `chromium`, or the program that HOLDFAST_TEST_BROWSER names; nothing is downloaded.
 Where there is none, the tests that need it are skipped, unless HOLDFAST_TEST_BROWSER is `required`.
 
-Fixture (tests/conftest.py): `browser` is the one of the run (of each xdist worker). `with tab(browser) as page:` opens a
-window of its own, whose `trouble` lists what a page must not do: console errors and requests to anywhere else.
+Fixture (tests/conftest.py): `browser` is that of the run (of each xdist worker). `with tab(browser) as window:` opens
+a window of its own, whose `trouble` lists what a page must not do: console errors and requests to anywhere else.
 """
 
 from __future__ import annotations
