@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 from holdfast.detectors.reverted_work import _DEBUGGING
-from holdfast.detectors._shared.attempts import _FAILING, _REPORT_FAILED, _REPORT_PASSED
+from holdfast.text.attempts import _FAILING, _REPORT_FAILED, _REPORT_PASSED
 from holdfast.lessons.anchoring import _OTHER_FRAME
 from holdfast.lessons.statement import _ADDRESSED
 lines = "\\n" * 1_000_000

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from holdfast.detectors._shared import attempts
 from holdfast.testing.builders import make_event
 from holdfast.text import (
+    attempts,
     hidden,
     timespan,
     words,

@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from holdfast.detectors._shared.attempts import Attempt, attempts, split_line
 from holdfast.detectors._shared.cures import general_line, is_source_file, step_before
 from holdfast.domain.candidate import Candidate, CommandRuns
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
+from holdfast.text.attempts import Attempt, attempts, split_line
 from holdfast.text.orders import reservation
 from holdfast.text.purposes import is_preparing, purpose_of
 from holdfast.text.shell import command_target

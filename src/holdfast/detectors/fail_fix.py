@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.detectors._shared.attempts import Attempt, attempts, reports_tests
 from holdfast.detectors._shared.causes import stated_cause
 from holdfast.detectors._shared.cures import (
     Cure,
@@ -23,6 +22,7 @@ from holdfast.detectors._shared.cures import (
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
+from holdfast.text.attempts import Attempt, attempts, reports_tests
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature

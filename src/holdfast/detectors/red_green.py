@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.detectors._shared.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.detectors._shared.causes import stated_cause
 from holdfast.detectors._shared.cures import is_personal
 from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
+from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.text.orders import is_order
 from holdfast.text.signature import error_signature
 from holdfast.text.window import change_snippet, clip, edits_between, is_test_file, quote

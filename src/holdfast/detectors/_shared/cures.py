@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from holdfast.detectors._shared.attempts import Attempt, split_line
+from holdfast.text.attempts import Attempt, split_line
 from holdfast.text.purposes import is_preparing
 from holdfast.text.shell import command_target
 from holdfast.text.window import clip, status
