@@ -48,6 +48,8 @@ MADE = {
     "Tests run here with `make test` (64 of 79 runs passed, in 17 sessions). Also used: `make t` (2 of 2).":
         "Tests run here with `make test`",
     "The queue drops messages, e.g. `ping`, when it is full.": "The queue drops messages, e.g. `ping`, when it is full",
+    "Sizes are exact up to 2**53, and **never** more.": "Sizes are exact up to 2**53, and never more",
+    "Pass **kwargs on; globs such as src/**/*.py stay as they are.": "Pass **kwargs on",
     "Name it `__file__` (and not `__path__`), since the loader of the plug-ins reads that attribute and nothing else":
         "Name it `__file__`",
 }  # fmt: skip

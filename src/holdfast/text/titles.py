@@ -29,9 +29,9 @@ TOPIC_WORDS = 7
 
 _CODE = re.compile(r"`[^`\n]+`")
 _ELLIPSIS = "\u2026"
-_MARKS = re.compile(
-    r"\*\*(?=[^*\s])|(?<=[^*\s])\*\*|^[^\S\n]*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE
-)
+_MARKS = re.compile(r"^[^\S\n]*(?:[-*+\u2022]\s+|#{1,6}\s+|>\s+|\d{1,2}[.)]\s+)", re.MULTILINE)
+_STRONG = re.compile(r"(?<![\w*/])\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*(?![\w*/])")
+"""Emphasis of Markdown. Two asterisks alone are none: `2**53`, `**kwargs`, `src/**/*.py`."""
 _LEAD = re.compile(
     r"^(?:(?:note|remember|keep in mind|be aware|important|caution|warning|rule|lesson|fyi|tip|nb|key (?:point|insight)"
     r"|the (?:user|team) (?:said|says|wants|asked|prefers)|we (?:decided|agreed)|it turns out|it was decided)"
@@ -275,7 +275,9 @@ def _best(text: str) -> str:
 
 def _clauses(text: str) -> list[_Clause]:
     lines = [line for line in text[:READ_LIMIT].split("\n") if line.strip() and not line.lstrip().startswith("```")]
-    plain = _WRONG.sub("", _outside_code(_MARKS, "\n".join(lines).replace("``", "`")).strip()).rstrip(" ;:,")
+    joined = "\n".join(lines).replace("``", "`")
+    unmarked = _STRONG.sub(lambda match: match[0] if _in_code(joined, match.start()) else match[1], joined)
+    plain = _WRONG.sub("", _outside_code(_MARKS, unmarked).strip()).rstrip(" ;:,")
     spans, start = [], 0
     for match in _HARD.finditer(plain):
         if _is_inside(plain, match.start()):
