@@ -66,6 +66,7 @@ from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
+from holdfast.reports import digest as _digest
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
@@ -440,6 +441,10 @@ class Memory:
     def heartbeat(self) -> list[Event]:
         """Return the newest event of each host and kind that a hook reported on this machine, newest first."""
         return [event for event in self.newest_events() if _sessionevents.is_from_hook(event)]
+
+    # Reports
+
+    digest = _here(_digest.make_digest)
 
     # Checkpoints
 

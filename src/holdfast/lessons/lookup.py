@@ -16,7 +16,7 @@ from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundE
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads, short_id
 from holdfast.lessons.staging import hidden_here
-from holdfast.lessons.tuning import COUNTED_LESSONS, LESSONS_A_PAGE, SHORT_ID, SHORTEST_REF
+from holdfast.lessons.tuning import BACK, COUNTED_LESSONS, LESSONS_A_PAGE, LONGEST_NUMBER, SHORT_ID, SHORTEST_REF
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.text.timespan import span_in
@@ -194,16 +194,22 @@ def _sift(services: Services, where: LessonFilter, choice: LessonSelection) -> l
 
 
 def named_instant(text: str, now: datetime) -> datetime:
-    """Parse ISO 8601 text, or words such as `yesterday` and `3 days ago`; a span of time gives its beginning.
+    """Parse ISO 8601 text, a time back from now such as `7d`, or words such as `yesterday` and `3 days ago`.
 
-    Raises InvalidValueError.
+    The letters are `h`, `d`, `w`, `m` (30 days) and `y` (365 days). A span of time gives its beginning. Raises
+    InvalidValueError.
     """
+    number, unit = text.strip()[:-1], text.strip()[-1:].lower()
+    if unit in BACK and number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER:
+        return now - int(number) * BACK[unit]
     try:
         return parse_instant(text)
     except InvalidValueError as exc:
         begun = (span_in(text, now) or (None, None))[0]
         if begun is None:
-            raise InvalidValueError(str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, '3 days ago'") from exc
+            raise InvalidValueError(
+                str(exc), hint="2026-11-21, 2026-11-21T08:45Z, yesterday, 7d, '3 days ago'"
+            ) from exc
         return begun
 
 

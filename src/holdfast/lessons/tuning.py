@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 ANCHORS_MOST = 8
 """Most anchors of one lesson."""
 PRESENT_H = 24
@@ -66,3 +68,11 @@ MOMENT_TEXT = 300
 """Characters of each of their texts."""
 STATED_WITHIN = 10
 """Minutes after a session's last event in which a lesson that is stated without a quote belongs to that session."""
+
+BACK = {
+    "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1), "m": timedelta(days=30),
+    "y": timedelta(days=365),
+}  # fmt: skip
+"""What the letter of a time back from now stands for."""
+LONGEST_NUMBER = 3
+"""Digits of a time back from now: a longer text may name a commit."""
