@@ -379,7 +379,7 @@ class _Period:
         store, project = self.services.store, self.location.project.id
         files = self._changed_files()
         if files is not None and len(files) <= CHANGED_FILES:
-            facts: dict[SectionName, list[_Fact]] = {
+            about = {
                 lesson.id: lesson
                 for file in files
                 for lesson in store.find(
