@@ -115,7 +115,7 @@ class FeedItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class FeedPage:
     """Some of a project's documents in the order of their last change."""
 
     items: tuple[FeedItem, ...]
@@ -213,7 +213,7 @@ def feed(
     *,
     member: str = "",
     sees: Callable[[Lesson], bool] = _never,
-) -> Page:
+) -> FeedPage:
     """Return the documents that changed after that position, at most `limit`, as that member is to have them.
 
     What is only proposed goes to whoever proposed it, and to those who see its lesson, because they decide about it.
@@ -224,7 +224,7 @@ def feed(
     waiting = [row.lesson for row in rows if not row.accepted and row.lesson]
     seen = {lesson.id for lesson in get_readable(services.store, waiting) if sees(lesson)}
     items = [item for row in rows if (item := item_for(row, member, row.lesson in seen)) is not None]
-    return Page(items=tuple(items), after=rows[-1].seq if rows else max(after, 0), last=last)
+    return FeedPage(items=tuple(items), after=rows[-1].seq if rows else max(after, 0), last=last)
 
 
 def item_for(row: StoredDocument, member: str, sees_proposals: bool) -> FeedItem | None:
@@ -239,7 +239,7 @@ def item_for(row: StoredDocument, member: str, sees_proposals: bool) -> FeedItem
     return None
 
 
-def page_json(page: Page) -> dict[str, Any]:
+def page_json(page: FeedPage) -> dict[str, Any]:
     """Return a page of the feed as a client reads it."""
     documents = [
         {**plain_document(item.document), "seq": item.seq, "accepted": item.is_accepted, "own": item.is_own}

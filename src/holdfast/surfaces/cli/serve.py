@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.ports.team import TeamBackend
 
 PROGRAM = "holdfast.server.__main__"
-NEEDED = ("jinja2", "prometheus_client", "sse_starlette", "starlette", "uvicorn")
+NEEDED = ("prometheus_client",)
 """What the extra `server` installs and every server needs."""
 NEEDED_FOR_POSTGRESQL = ("psycopg", "psycopg_pool")
 OPTIONS = ("host", "port", "workers", "certificate", "certificate_key", "public_url")

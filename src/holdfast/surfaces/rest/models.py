@@ -32,13 +32,13 @@ Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 """An instant in an answer, `2026-11-21T08:45:29.123456Z`."""
 
 
-class View(BaseModel):
+class AnswerModel(BaseModel):
     """An answer. Keys are added over time and never removed."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Listing(View, Generic[T]):
+class Listing(AnswerModel, Generic[T]):
     """A page of a list."""
 
     items: list[T]
@@ -48,7 +48,7 @@ class Listing(View, Generic[T]):
 # Lessons
 
 
-class AnchorView(View):
+class AnchorView(AnswerModel):
     """The code that a lesson is about."""
 
     path: str
@@ -62,7 +62,7 @@ class AnchorView(View):
     also: list[str]
 
 
-class LessonView(View):
+class LessonView(AnswerModel):
     """A version of a lesson. `freshness` is `unverified` where only a clone of the repository can tell."""
 
     id: str
@@ -180,7 +180,7 @@ class FlagIn(Strict):
     of: Annotated[str, Field(max_length=200)] = Field(default="", description="The lesson that it repeats")
 
 
-class FlagView(View):
+class FlagView(AnswerModel):
     """A member's word against a lesson."""
 
     id: str
@@ -192,7 +192,7 @@ class FlagView(View):
     note: str
 
 
-class ConfirmationView(View):
+class ConfirmationView(AnswerModel):
     """A member's word for a lesson."""
 
     id: str
@@ -201,7 +201,7 @@ class ConfirmationView(View):
     member: str
 
 
-class VersionView(View):
+class VersionView(AnswerModel):
     """A version of a lesson, the change that made it, and what differs from the version before."""
 
     lesson: LessonView
@@ -211,7 +211,7 @@ class VersionView(View):
     differences: list[dict[str, Any]]
 
 
-class EvidenceView(View):
+class EvidenceView(AnswerModel):
     """Why a lesson is believed."""
 
     evidence: list[dict[str, Any]] = Field(description="The quoted spans on which it rests")
@@ -224,7 +224,7 @@ class EvidenceView(View):
     surrounding: list[dict[str, Any]] = Field(description="The turns around the first quote")
 
 
-class LinkView(View):
+class LinkView(AnswerModel):
     """An edge of the graph of lessons."""
 
     kind: str
@@ -232,7 +232,7 @@ class LinkView(View):
     target: str
 
 
-class ConflictView(View):
+class ConflictView(AnswerModel):
     """Two lessons that cannot hold together, the better one first."""
 
     better: LessonView
@@ -253,7 +253,7 @@ class Decision(Strict):
     both: bool = Field(default=False, description="Keep `keep` beside the one lesson of `close`")
 
 
-class DoubtView(View):
+class DoubtView(AnswerModel):
     """A lesson that somebody should look at again."""
 
     lesson: LessonView
@@ -261,7 +261,7 @@ class DoubtView(View):
     reasons: list[str]
 
 
-class ReviewView(View):
+class ReviewView(AnswerModel):
     """What waits for a reviewer."""
 
     waiting: list[LessonView]
@@ -289,7 +289,7 @@ class RecallIn(Strict):
     sessions: bool = Field(default=False, description="Search only what was said in earlier sessions")
 
 
-class RankedView(View):
+class RankedView(AnswerModel):
     """A lesson that answers, with every part of its score."""
 
     rank: int
@@ -301,7 +301,7 @@ class RankedView(View):
     lesson: LessonView
 
 
-class BriefingView(View):
+class BriefingView(AnswerModel):
     """What answers a question, or what a session is told."""
 
     moment: Moment
@@ -327,7 +327,7 @@ class BriefIn(Strict):
     command: Text = ""
 
 
-class BriefView(View):
+class BriefView(AnswerModel):
     """What a session is told: at its start, then for the prompt, the file and the command."""
 
     briefings: list[BriefingView]
@@ -358,7 +358,7 @@ class EventIn(Strict):
     model: Annotated[str, Field(max_length=200)] = ""
 
 
-class EventView(View):
+class EventView(AnswerModel):
     """An event as it is stored: redacted, and cut to size."""
 
     position: Count
@@ -369,7 +369,7 @@ class EventView(View):
     text: str
 
 
-class SessionView(View):
+class SessionView(AnswerModel):
     """A session, from those of its events that are on this page."""
 
     session: str
@@ -390,13 +390,13 @@ class CallIn(Strict):
     cwd: Short = ""
 
 
-class ContextView(View):
+class ContextView(AnswerModel):
     """What the agent is told; empty where there is nothing to say."""
 
     context: str
 
 
-class LearntView(View):
+class LearntView(AnswerModel):
     """What a session taught."""
 
     found: Count
@@ -404,7 +404,7 @@ class LearntView(View):
     waiting: list[str]
 
 
-class StoredView(View):
+class StoredView(AnswerModel):
     """How many were new."""
 
     received: Count
@@ -423,7 +423,7 @@ class CheckpointIn(Strict):
     session: Annotated[str, Field(max_length=200)] = ""
 
 
-class CheckpointView(View):
+class CheckpointView(AnswerModel):
     """The state of a task as it is stored."""
 
     id: str
@@ -441,7 +441,7 @@ class OutcomeIn(Strict):
     session: Annotated[str, Field(max_length=200)] = ""
 
 
-class OutcomeView(View):
+class OutcomeView(AnswerModel):
     """The effect of a lesson in a session."""
 
     id: str
@@ -450,7 +450,7 @@ class OutcomeView(View):
     verdict: str
 
 
-class DeliveryView(View):
+class DeliveryView(AnswerModel):
     """A lesson that was told once: where, when and why."""
 
     id: str
@@ -461,7 +461,7 @@ class DeliveryView(View):
     reason: str
 
 
-class StatsView(View):
+class StatsView(AnswerModel):
     """Counts and shares of a project."""
 
     project: str
@@ -470,7 +470,7 @@ class StatsView(View):
     delivered: Count
 
 
-class TopicView(View):
+class TopicView(AnswerModel):
     """A topic, or a tag, and how many of the newest lessons have it."""
 
     name: str
@@ -497,7 +497,7 @@ class DocumentsIn(Strict):
     documents: Annotated[tuple[DocumentIn, ...], Field(max_length=1_000)]
 
 
-class FateView(View):
+class FateView(AnswerModel):
     """What became of a document that was sent."""
 
     id: str
@@ -509,14 +509,14 @@ class FateView(View):
     document: dict[str, Any] | None
 
 
-class FatesView(View):
+class FatesView(AnswerModel):
     """What became of each document, in order."""
 
     results: list[FateView]
     last: Count = Field(description="The project's last position")
 
 
-class DocumentView(View):
+class DocumentView(AnswerModel):
     """A shared lesson at a position of the feed."""
 
     seq: Count
@@ -528,7 +528,7 @@ class DocumentView(View):
     stamps: dict[str, str]
 
 
-class DocumentsView(View):
+class DocumentsView(AnswerModel):
     """A part of a project's feed."""
 
     format: int
@@ -552,7 +552,7 @@ class SealedListIn(Strict):
     sealed: Annotated[tuple[SealedIn, ...], Field(max_length=1_000)]
 
 
-class SealedView(View):
+class SealedView(AnswerModel):
     """A sealed lesson at its position."""
 
     id: str
@@ -560,7 +560,7 @@ class SealedView(View):
     sealed: str
 
 
-class SealedListView(View):
+class SealedListView(AnswerModel):
     """A part of a member's sealed lessons."""
 
     sealed: list[SealedView]
@@ -568,7 +568,7 @@ class SealedListView(View):
     last: Count = Field(description="The last position")
 
 
-class SealedFateView(View):
+class SealedFateView(AnswerModel):
     """What became of a sealed lesson."""
 
     id: str
@@ -578,7 +578,7 @@ class SealedFateView(View):
     sealed: str = Field(default="", description="The present version, where another machine was faster")
 
 
-class SealedFatesView(View):
+class SealedFatesView(AnswerModel):
     """What became of each sealed lesson, in order."""
 
     results: list[SealedFateView]
@@ -593,14 +593,14 @@ class LineIn(Strict):
     kind: LessonKind
 
 
-class LineView(View):
+class LineView(AnswerModel):
     """A lesson as a line of an export."""
 
     id: str
     insight: str
 
 
-class ImportView(View):
+class ImportView(AnswerModel):
     """What became of the lines."""
 
     added: Count
@@ -634,7 +634,7 @@ class LimitsView(Strict):
     requests_a_minute: Annotated[Whole, Field(ge=0, lt=2**53)] = 0
 
 
-class OrganisationView(View):
+class OrganisationView(AnswerModel):
     """The organisation and its rules."""
 
     id: str
@@ -656,7 +656,7 @@ class OrganisationChange(Strict):
     sign_in_role: Literal["reader", "writer", "reviewer"] | None = None
 
 
-class MeView(View):
+class MeView(AnswerModel):
     """Who calls, and what the token may do."""
 
     organisation: str
@@ -670,7 +670,7 @@ class MeView(View):
     expires_at: Time | None
 
 
-class MemberView(View):
+class MemberView(AnswerModel):
     """A member. The address is for admins and for the member."""
 
     id: str
@@ -692,7 +692,7 @@ class MemberChange(Strict):
     active: bool | None = None
 
 
-class TeamView(View):
+class TeamView(AnswerModel):
     """Members who share projects."""
 
     id: str
@@ -718,7 +718,7 @@ class TeamChange(Strict):
     members: Annotated[tuple[Id, ...], Field(max_length=1_000)] | None = None
 
 
-class TokenView(View):
+class TokenView(AnswerModel):
     """A token, without its secret."""
 
     id: str
@@ -751,7 +751,7 @@ class TokenIn(Strict):
     days: Annotated[Whole, Field(ge=0, le=36_500)] = Field(default=365, description="0: until it is revoked")
 
 
-class InvitationView(View):
+class InvitationView(AnswerModel):
     """An invitation, without its secret."""
 
     id: str
@@ -791,7 +791,7 @@ class InvitationIn(Strict):
     days: Annotated[Whole, Field(ge=1, le=90)] = 7
 
 
-class ProjectView(View):
+class ProjectView(AnswerModel):
     """A project."""
 
     id: str
@@ -823,7 +823,7 @@ class ProjectChange(Strict):
     codeowners: Annotated[str, Field(max_length=500_000)] | None = None
 
 
-class AuditView(View):
+class AuditView(AnswerModel):
     """An entry of the audit log."""
 
     seq: Count
@@ -836,7 +836,7 @@ class AuditView(View):
     hash: str
 
 
-class VerificationView(View):
+class VerificationView(AnswerModel):
     """What a check of the whole audit log found."""
 
     entries: Count
@@ -844,14 +844,14 @@ class VerificationView(View):
     faults: list[str]
 
 
-class VersionInfo(View):
+class VersionInfo(AnswerModel):
     """The server's version."""
 
     version: str
     api: Literal["v1"]
 
 
-class JudgementsView(View):
+class JudgementsView(AnswerModel):
     """What members say of a lesson, after one of them spoke."""
 
     lesson: LessonView
