@@ -136,7 +136,8 @@ def _environment() -> Environment:
     )  # fmt: skip
     environment.filters |= {
         "ago": ago, "day": day, "moment": moment, "count": count, "plural": plural, "short": short_id,
-        "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words, "address": address,
+        "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words,
+        "address": address,
     }  # fmt: skip
     return environment
 

@@ -64,14 +64,24 @@ class UndoStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A page to go to: its row's name, and the values of its path and query; the project is filled in."""
+
+    name: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ActionAnswer:
     """What an action did, for the person who asked for it."""
 
     message: str
     """One sentence, such as `Confirmed: Seed the clock before login tests.`"""
-    to: str = ""
-    """The address of ours to show next (`View.link`); empty: the page from which the form was sent."""
+    to: Goal | None = None
+    """The page to show next; None: the page from which the form was sent."""
     undo: UndoStep | None = None
+    page: Page | None = None
+    """A page to answer with at once, in place of going anywhere: a form to correct, or a secret that is shown once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

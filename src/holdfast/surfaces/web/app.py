@@ -155,7 +155,7 @@ class WebApp:
             return away or self._refuse(request, exc, is_json)
         except Exception as exc:  # as above
             return self._refuse(request, exc, is_json)
-        response = _tell(request, answer, view, _way_back(answer, pairs), is_json)
+        response = await self._in_thread(lambda: _tell(request, answer, view, pairs, is_json))
         self._entrance.finish(request, response)
         return response
 
@@ -227,19 +227,30 @@ async def _body(request: Request) -> bytes:
     return content
 
 
-def _way_back(answer: ActionAnswer, pairs: list[tuple[str, str]]) -> str:
+def _way_back(answer: ActionAnswer, view: View, pairs: list[tuple[str, str]]) -> str:
     """Return the address to show after an action: only ever a path of ours."""
-    named = [answer.to, *(value for name, value in pairs if name == BACK)]
-    return next((address for address in named if address and is_ours(address)), "/")
+    if answer.to is not None:
+        return view.link(answer.to.name, **answer.to.parameters)
+    named = [value for name, value in pairs if name == BACK]
+    return next((address for address in named if is_ours(address)), view.link("home" if view.of else "projects"))
 
 
-def _tell(request: Request, answer: ActionAnswer, view: View, to: str, is_json: bool) -> Response:
-    undo = answer.undo
+def _tell(
+    request: Request, answer: ActionAnswer, view: View, pairs: list[tuple[str, str]],
+    is_json: bool,
+) -> Response:  # fmt: skip
+    """Return the answer to an action: JSON for the script, a page that the action made, or the way to the next page."""
+    undo, to = answer.undo, _way_back(answer, view, pairs)
     if is_json:
         step = None if undo is None else {"action": view.action(undo.name, **undo.parameters), "fields": undo.fields}
-        return Response(dumps({"message": answer.message, "to": to, "undo": step}) + "\n", media_type=JSON)
+        page = None if answer.page is None else page_json(answer.page.data)
+        text = dumps({"message": answer.message, "to": to, "undo": step, "page": page})
+        return Response(text + "\n", answer.page.status if answer.page else 200, media_type=JSON)
+    if answer.page is not None:
+        notice = ActionAnswer(message=answer.message, undo=undo) if answer.message else None
+        return Response(render(None, answer.page, view, notice=notice), answer.page.status, media_type=HTML)
     response = RedirectResponse(to, 303)
-    text = quote(dumps(page_json(answer)), safe="")
+    text = quote(dumps(page_json(ActionAnswer(message=answer.message, undo=undo))), safe="")
     if len(text) <= LONGEST_NOTICE:
         response.set_cookie(
             NOTICE, text, max_age=NOTICE_S, path="/", secure=request.url.scheme == "https", httponly=True,
