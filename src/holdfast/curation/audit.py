@@ -5,7 +5,7 @@ Looking changes nothing. A lesson that a person keeps is hidden for KEPT_DAYS, u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -71,6 +71,11 @@ def audit(services: Services, location: Location) -> list[Finding]:
 def left_today(services: Services, location: Location) -> int:
     """Return how many of a day's lessons are still to be decided."""
     return max(0, DAILY - _Diary(services, location).decided_today)
+
+
+def hidden_by_diary(services: Services, location: Location) -> Callable[[Lesson], bool]:
+    """Return the function that says whether a lesson was kept or put off of late, and has not changed since."""
+    return _Diary(services, location).hides
 
 
 def keep(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:

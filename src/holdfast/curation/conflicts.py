@@ -86,6 +86,21 @@ def find_conflicts(services: Services, location: Location, of: Collection[Lesson
     return sorted(conflicts, key=lambda pair: max(pair.better.recorded_at, pair.worse.recorded_at), reverse=True)
 
 
+def conflict_between(services: Services, lesson: Lesson, other: Lesson) -> Conflict | None:
+    """Return the conflict of these versions of two lessons; None where there is none, or somebody has settled it."""
+    states = (lesson.state, other.state)
+    if "active" not in states or any(state not in LINKED for state in states):
+        return None
+    at = services.clock.now()
+    if states == ("active", "active") and _comparable(lesson, other):
+        relation = relate(read_claim(lesson.insight), read_claim(other.insight))
+        if (conflict := _conflict(lesson, other, relation, at)) is not None:
+            return conflict
+    links = (_link(lesson, other.id), _link(other, lesson.id))
+    is_linked = any(link is not None and link.kind == "contradicts" for link in links)
+    return next(iter(_linked_conflict(lesson, other, at)), None) if is_linked else None
+
+
 def conflicts_of(
     services: Services, location: Location, lesson: Lesson, near: Sequence[Lesson] | None = None
 ) -> list[Conflict]:
@@ -304,7 +319,7 @@ def _close(
 def _settle(services: Services, location: Location, ref: str, over: Sequence[str], author: str) -> Lesson:
     winner = resolve(services, location, ref)
     short = short_id(winner.id)
-    pairs = [pair for pair in find_conflicts(services, location) if winner.id in (pair.better.id, pair.worse.id)]
+    pairs = find_conflicts(services, location, of={winner.id})
     others = {pair.other(winner.id).id: pair for pair in pairs}
     wanted = [resolve(services, location, other).id for other in over] or list(others)
     if not wanted or any(other not in others for other in wanted):

@@ -105,6 +105,8 @@ BRIEF = _expiring("brief", "work tree",
 TIDY_PROPOSAL = _kept("tidy", "project",
     "version and JSON: the proposal by which the memory becomes smaller, until it is applied",
     _BOUNDED, names_lessons=True)
+TIDY_REFUSED = _kept("tidy_refused", "project",
+    "JSON: digests of proposed steps that a person refused, the newest last, 2,000 at most", _BOUNDED)
 TIDYING = _kept("tidying", "project",
     "JSON: when the memory was tidied or a tidying taken back, and how many lessons were living then", _BOUNDED)
 CLOSED_PROJECTS = _kept("closed_projects", "store", "JSON: projects whose lessons others do not see",

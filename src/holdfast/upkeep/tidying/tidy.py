@@ -7,7 +7,7 @@ is kept as a proposal: memory that a team shares is reviewed, and only a person 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,13 +27,14 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.statement import merged
 from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.publishing.sync import shared_lessons
 from holdfast.recall.briefline import lines_of
 from holdfast.text.occasions import CARDS
 from holdfast.upkeep.tidying.asking import batches, read_answer, render_prompt
 from holdfast.upkeep.tidying.checks import check, is_stated, joins_words, with_words
 from holdfast.upkeep.tidying.proposal import RULE, Proposal, Step, dump, load
+from holdfast.upkeep.tidying.refusals import refused_digests, without_refused
 from holdfast.upkeep.tidying.rules import find_needless, find_weak_titles
 
 ModelSource = Callable[[], LanguageModel | None]
@@ -66,10 +67,11 @@ class Tidied:
 def living(services: Services, location: Location) -> list[Lesson]:
     """Return the project's confirmed lessons that hold everywhere in it, newest first, without its command card."""
     where = LessonFilter(project=location.project.id, states=("active",), limit=LIVING_MOST)
-    return [lesson for lesson in services.store.find(where) if _is_tidied(lesson)]
+    return [lesson for lesson in services.store.find(where) if is_tidied(lesson)]
 
 
-def _is_tidied(lesson: Lesson) -> bool:
+def is_tidied(lesson: Lesson) -> bool:
+    """Return whether a tidying may be about the project's confirmed lesson."""
     is_kept_elsewhere = profile_of(lesson.kind).is_working_state or lesson.topic_key.startswith(CARDS)
     return lesson.scope.level != "user" and not lesson.scope.branch and not is_kept_elsewhere
 
@@ -94,12 +96,16 @@ def propose(
     by_id = {lesson.id: lesson for lesson in lessons}
     shared = shared_lessons(services, location)
     progress(f"comparing {len(lessons):,} lessons")
+    digests = refused_digests(services, location)
     steps, _ = check(find_needless(services, location, lessons, shared), by_id, shared)
+    steps = without_refused(steps, digests)
     stated, failure = _ask(services, _left_by(steps, lessons), open_model, progress)
     steps, refused = check([*steps, *stated], by_id, shared)
+    steps = without_refused(steps, digests)
     titled = {step.lesson for step in steps if step.title}
     weak = [lesson for lesson in _left_by(steps, lessons) if lesson.id not in titled]
     titles, _ = check(find_weak_titles(weak), by_id)
+    titles = without_refused(titles, digests)
     at = services.clock.now()
     return Proposal(at=at, living=len(lessons), steps=(*steps, *titles), refused=refused, failure=failure)
 
@@ -147,6 +153,7 @@ def pending(services: Services, location: Location) -> Proposal | None:
         return None
     lessons = {lesson.id: lesson for lesson in living(services, location)}
     steps, _ = check(proposal.steps, lessons, shared_lessons(services, location))
+    steps = without_refused(steps, refused_digests(services, location))
     return replace(proposal, steps=steps) if steps else None
 
 
@@ -159,29 +166,66 @@ def apply(services: Services, location: Location, proposal: Proposal, *, author:
     shared = shared_lessons(services, location)
 
     def step() -> Tidied:
-        lessons = {lesson.id: lesson for lesson in living(services, location)}
-        steps, refused = check(proposal.steps, lessons, shared)
-        if not steps:
-            raise InvalidValueError(_nothing(refused), hint="holdfast tidy makes a new proposal")
-        after: dict[LessonId, Lesson] = {}
-        for each in steps:
-            _take(services, each, lessons, after)
-        expected = {id_: lessons[id_].recorded_at for id_ in after}
-        summary = replace(proposal, steps=steps).counts
-        versions = list(after.values())
-        written = write_change(services, location, VERB, versions, expected, actor=author, summary=summary)
-        return Tidied(change=written.change, steps=steps, refused=refused)
+        return _write(services, location, proposal, living(services, location), shared, author)
 
     tidied = with_retries(step)
     note_tidied(services, location)
     return tidied
 
 
+def apply_step(services: Services, location: Location, step: Step, *, author: str = "") -> Change:
+    """Apply one step as a change of its own, reading only its lessons. Raises as `apply` does."""
+    shared = shared_lessons(services, location)
+    proposal = Proposal(at=services.clock.now(), living=0, steps=(step,))
+    return with_retries(
+        lambda: _write(services, location, proposal, lessons_of(services, location, step.ids), shared, author)
+    ).change
+
+
+def lessons_of(services: Services, location: Location, ids: Sequence[LessonId]) -> list[Lesson]:
+    """Return those of the lessons that a tidying of the project may be about, as they are now."""
+    lessons = get_readable(services.store, ids)
+    return [
+        lesson
+        for lesson in lessons
+        if lesson.state == "active" and lesson.scope.project == location.project.id and is_tidied(lesson)
+    ]
+
+
+def outcome(services: Services, step: Step, lessons: Mapping[LessonId, Lesson]) -> dict[LessonId, Lesson]:
+    """Return what the step would make of its lessons, all of which `lessons` must have."""
+    after: dict[LessonId, Lesson] = {}
+    _take(services, step, lessons, after)
+    return after
+
+
+def _write(
+    services: Services,
+    location: Location,
+    proposal: Proposal,
+    living_lessons: Sequence[Lesson],
+    shared: Container[LessonId],
+    author: str,
+) -> Tidied:
+    lessons = {lesson.id: lesson for lesson in living_lessons}
+    steps, refused = check(proposal.steps, lessons, shared)
+    if not steps:
+        raise InvalidValueError(_nothing(refused), hint="holdfast tidy makes a new proposal")
+    after: dict[LessonId, Lesson] = {}
+    for each in steps:
+        _take(services, each, lessons, after)
+    expected = {id_: lessons[id_].recorded_at for id_ in after}
+    summary = replace(proposal, steps=steps).counts
+    versions = list(after.values())
+    written = write_change(services, location, VERB, versions, expected, actor=author, summary=summary)
+    return Tidied(change=written.change, steps=steps, refused=refused)
+
+
 def _nothing(refused: Sequence[str]) -> str:
     return "\n".join(("the proposal is out of date:", *refused)) if refused else "nothing to tidy"
 
 
-def _take(services: Services, step: Step, lessons: dict[LessonId, Lesson], after: dict[LessonId, Lesson]) -> None:
+def _take(services: Services, step: Step, lessons: Mapping[LessonId, Lesson], after: dict[LessonId, Lesson]) -> None:
     """Put into `after` what the step makes of its lessons."""
     stays = after.get(step.lesson, lessons[step.lesson])
     at = next_instant(stays.recorded_at, services.clock.now())

@@ -1,0 +1,387 @@
+"""The review queue: everything that waits for a person's verdict, as one list in one order.
+
+To compare all lessons takes seconds in a large memory, so there are two steps. `collect` makes the list: what waits,
+where, and why. `look_at` reads the lessons of a few items as they are now, and leaves out what somebody has decided
+since. So a list of some minutes ago shows nothing that is settled, and its first items are ready at once.
+
+Contradictions come first; then what sessions are told most, for a wrong lesson of these does most harm; then what is
+most probably worth keeping; then the newest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal
+
+from holdfast.curation.audit import audit, hidden_by_diary, left_today
+from holdfast.curation.conflicts import Conflict, conflict_between, find_conflicts
+from holdfast.curation.review import WAITING, inbox
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.project import Location
+from holdfast.domain.records import Delivery
+from holdfast.domain.vocabulary import Freshness, LessonId
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.freshness.compare import compare_lesson, name_of
+from holdfast.lean.texts import dumps, short_id
+from holdfast.lessons.staging import hidden_here
+from holdfast.ports.services import Services
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+from holdfast.rendering.lines import source_word
+from holdfast.text.window import clip
+
+ReviewKind = Literal["contradiction", "flag", "stale", "doubt", "tidy", "waiting"]
+REVIEW_KINDS: tuple[ReviewKind, ...] = ("contradiction", "flag", "stale", "doubt", "tidy", "waiting")
+
+DELIVERIES_READ = 10_000
+"""Newest deliveries of the project that say what sessions are told most."""
+QUICK_MOST = 200
+"""Newest lessons that wait, which are listed before the memory was compared."""
+QUOTES_SHOWN, QUOTE_SHOWN = 2, 400
+"""Quotes of one lesson, and characters of one quote, that are shown."""
+DIFF_LINES = 16
+"""Lines of changed code that are shown of one lesson."""
+DIGITS = 16
+"""Hexadecimal digits of a digest."""
+STALE: tuple[Freshness, ...] = ("changed", "drifted", "orphaned")
+CODE_REASONS = ("orphaned", "drifted")
+TROUBLE = ("doubted",)
+"""Reasons for doubt that are listed at once; the others are listed a few a day, as on the command line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueItem:
+    """Something that waits for a verdict, without the words of its lessons."""
+
+    kind: ReviewKind
+    lessons: tuple[LessonId, ...]
+    """Of a contradiction: the better one by the order of `compare.contradiction`, and the other one."""
+    at: datetime
+    """When the newest of its lessons was recorded."""
+    reason: str = ""
+    """Why it waits, in words."""
+    told: int = 0
+    """How often its lessons were told of late."""
+    promise: float = 0.0
+    """How probably a waiting lesson is worth keeping, 0 to 1: its confidence times its salience."""
+    digest: str = ""
+    """Digest of what its lessons say, or of the step that is proposed; a later change makes it another item."""
+    area: str = ""
+    """The first two folders of the file that its first lesson is about; empty without one."""
+    session: str = ""
+    """The session in which its first lesson was learnt; empty if it was stated outside one."""
+
+    @property
+    def key(self) -> str:
+        """What tells the item from every other one."""
+        return f"{self.kind}-{self.digest}" if self.kind == "tidy" else "-".join((self.kind, *self.lessons))
+
+    def group(self, by: str) -> str:
+        """Return the name of the group that it is in, by `kind`, `area` or `session`."""
+        return {"kind": str(self.kind), "area": self.area, "session": self.session}.get(by, "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """A line of a comparison."""
+
+    mark: str
+    """`-` what goes, `+` what comes, a space for what stays, `@` for a heading."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedLesson:
+    """A lesson as a person needs it to decide."""
+
+    id: LessonId
+    short_id: str
+    title: str
+    insight: str
+    why: str
+    how: str
+    kind: str
+    state: str
+    source: str
+    """Who said it, as `rendering.lines.source_word` puts it."""
+    person: str
+    """The name of the person who stated it; empty where it is not known."""
+    since: datetime
+    at: datetime
+    pinned: bool
+    places: tuple[str, ...]
+    """`src/store.py:Store.put`, or the file."""
+    quotes: tuple[str, ...]
+    """What it rests on, shortened."""
+    sessions: int
+    """Sessions in which it came up."""
+    freshness: str = ""
+    caveat: str = ""
+    """What changed in its code, in words."""
+    code: tuple[DiffLine, ...] = ()
+    """Changed lines of its code, then and now."""
+    note: str = ""
+    """Why the code of that time cannot be shown; empty where it can, or where nothing changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    """Something that waits for a verdict, with its lessons as they are now."""
+
+    kind: ReviewKind
+    key: str
+    reason: str
+    lessons: tuple[ReviewedLesson, ...]
+    told: int
+    area: str
+    session: str
+    slot: str = ""
+    """The subject on which two lessons differ; empty where only a link says that they do."""
+    values: tuple[str, ...] = ()
+    """What each of the two says of it."""
+    newer: int = -1
+    """The position of the newer lesson of a contradiction."""
+    diff: tuple[DiffLine, ...] = ()
+    """What a verdict for it would change: of a revision, the lesson that it replaces; of a proposal, the result."""
+    replaces: str = ""
+    """Short id of the lesson that it would replace."""
+
+
+def collect(services: Services, location: Location) -> list[QueueItem]:
+    """Return everything that waits, in order, without what tidying proposes. Takes seconds in a large memory."""
+    told = count_told(services, location)
+    conflicts = [_contradiction(pair, told) for pair in find_conflicts(services, location)]
+    opposed = {lesson for item in conflicts for lesson in item.lessons}
+    waiting = [_waiting(lesson, told) for lesson in inbox(services, location) if lesson.id not in opposed]
+    return in_order([*conflicts, *waiting, *_findings(services, location, told)])
+
+
+def collect_quickly(services: Services, location: Location) -> list[QueueItem]:
+    """Return the newest lessons that wait, in order, for as long as the memory was not compared."""
+    hidden = hidden_here(services, location)
+    waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=QUICK_MOST))
+    return in_order([_waiting(lesson, {}) for lesson in waiting if lesson.id not in hidden])
+
+
+def in_order(items: Iterable[QueueItem]) -> list[QueueItem]:
+    """Return the items in the order of the queue."""
+    return sorted(items, key=_rank)
+
+
+def grouped(items: Sequence[QueueItem], by: str) -> list[QueueItem]:
+    """Return the items with those of one group together; the group of the first item comes first."""
+    if by not in ("kind", "area", "session"):
+        return list(items)
+    groups: dict[str, list[QueueItem]] = {}
+    for item in items:
+        groups.setdefault(item.group(by), []).append(item)
+    return [item for group in groups.values() for item in group]
+
+
+def count_told(services: Services, location: Location) -> Mapping[LessonId, int]:
+    """Return how often each lesson was told of late, in this project."""
+    where = LogFilter(project=location.project.id, limit=DELIVERIES_READ)
+    return Counter(delivery.lesson for delivery in services.store.find_records(Delivery, where))
+
+
+def look_at(services: Services, location: Location, items: Sequence[QueueItem]) -> list[ReviewItem]:
+    """Return the items that still wait, in order, with their lessons as they are now."""
+    ids = dict.fromkeys(id_ for item in items for id_ in item.lessons)
+    lessons = {lesson.id: lesson for lesson in get_readable(services.store, list(ids))}
+    desk = _Desk(services, location, lessons)
+    looks = (
+        _LOOKS[item.kind](desk, item)
+        for item in items
+        if item.kind in _LOOKS and all(id_ in lessons for id_ in item.lessons)
+    )
+    return [look for look in looks if look is not None]
+
+
+def make_item(item: QueueItem, lessons: Sequence[ReviewedLesson]) -> ReviewItem:
+    """Return the item with its lessons, for one kind's own fields to be added."""
+    return ReviewItem(
+        kind=item.kind, key=item.key, reason=item.reason, lessons=tuple(lessons), told=item.told, area=item.area,
+        session=item.session,
+    )  # fmt: skip
+
+
+def reviewed(lesson: Lesson) -> ReviewedLesson:
+    """Return what a person needs of the lesson to decide, without its freshness."""
+    quotes = dict.fromkeys(" ".join(span.quote.split()) for span in lesson.provenance.evidence if span.quote.strip())
+    return ReviewedLesson(
+        id=lesson.id, short_id=short_id(lesson.id), title=lesson.title,
+        insight=lesson.insight if lesson.insight != lesson.title else "",
+        why=lesson.why, how=lesson.how, kind=lesson.kind, state=lesson.state, source=source_word(lesson).split(",")[0],
+        person=lesson.provenance.person_name, since=lesson.validity.valid_from, at=lesson.recorded_at,
+        pinned=lesson.pinned, places=tuple(dict.fromkeys(map(name_of, lesson.anchors))),
+        quotes=tuple(clip(quote, QUOTE_SHOWN) for quote in list(quotes)[:QUOTES_SHOWN]),
+        sessions=len(lesson.sessions_seen),
+    )  # fmt: skip
+
+
+def words_digest(lessons: Iterable[Lesson]) -> str:
+    """Return what tells the words of these lessons from other ones."""
+    said = [[lesson.id, lesson.title, lesson.insight, lesson.why, lesson.how] for lesson in lessons]
+    return sha256(dumps(said).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+
+
+def place_in_queue(lesson: Lesson) -> tuple[str, str]:
+    """Return the area and the session by which an item about the lesson is grouped."""
+    folders = lesson.paths[0].split("/")[:-1][:2] if lesson.paths else []
+    return "/".join(folders) or ("." if lesson.paths else ""), lesson.provenance.session
+
+
+# Collecting
+
+
+def _rank(item: QueueItem) -> tuple[bool, int, float, float, str]:
+    return item.kind != "contradiction", -item.told, -item.promise, -item.at.timestamp(), item.key
+
+
+def _contradiction(pair: Conflict, told: Mapping[LessonId, int]) -> QueueItem:
+    area, session = place_in_queue(pair.better)
+    return QueueItem(
+        kind="contradiction", lessons=(pair.better.id, pair.worse.id), reason=pair.reason,
+        at=max(pair.better.recorded_at, pair.worse.recorded_at),
+        told=told.get(pair.better.id, 0) + told.get(pair.worse.id, 0), area=area, session=session,
+    )  # fmt: skip
+
+
+def _waiting(lesson: Lesson, told: Mapping[LessonId, int]) -> QueueItem:
+    area, session = place_in_queue(lesson)
+    revised = [link.target for link in lesson.links if link.kind == "refines"]
+    return QueueItem(
+        kind="waiting", lessons=(lesson.id,), at=lesson.recorded_at, reason=_why_it_waits(lesson),
+        told=max((told.get(target, 0) for target in revised), default=0),
+        promise=0.0 if lesson.state == "quarantined" else lesson.confidence * lesson.salience,
+        area=area, session=session,
+    )  # fmt: skip
+
+
+def _why_it_waits(lesson: Lesson) -> str:
+    if lesson.state == "quarantined":
+        return "its words look like an instruction to the agent, so nobody is told it"
+    if any(link.kind == "refines" for link in lesson.links):
+        return "it would replace another lesson"
+    if lesson.provenance.detector:
+        seen = len(lesson.sessions_seen)
+        return "learnt in one session; a second one would confirm it" if seen <= 1 else f"learnt in {seen} sessions"
+    return "proposed, and not confirmed yet"
+
+
+def _findings(services: Services, location: Location, told: Mapping[LessonId, int]) -> Iterator[QueueItem]:
+    """Yield stale lessons, those that outcomes contradict, and a few a day of those with lesser reasons."""
+    left = left_today(services, location)
+    for finding in audit(services, location):
+        names = finding.names
+        is_stale = any(name in CODE_REASONS for name in names)
+        if not is_stale and not any(name in TROUBLE for name in names):
+            if left <= 0:
+                continue
+            left -= 1
+        area, session = place_in_queue(finding.lesson)
+        yield QueueItem(
+            kind="stale" if is_stale else "doubt", lessons=(finding.lesson.id,), at=finding.lesson.recorded_at,
+            reason="; ".join(words for name, words in finding.reasons if name not in CODE_REASONS),
+            told=told.get(finding.lesson.id, 0), digest=words_digest([finding.lesson]), area=area, session=session,
+        )  # fmt: skip
+
+
+# Looking at a few
+
+
+class _Desk:
+    """What the items of one answer are looked at with."""
+
+    def __init__(self, services: Services, location: Location, lessons: Mapping[LessonId, Lesson]) -> None:
+        self.services, self.location, self.lessons = services, location, lessons
+        self.hidden = hidden_here(services, location)
+        self._check = FreshnessCheck(services, location)
+        self._is_put_off = hidden_by_diary(services, location)
+
+    def is_put_off(self, lesson: Lesson) -> bool:
+        """Return whether a person confirmed it, or left it for later, and it has not changed since."""
+        return self._is_put_off(lesson)
+
+    def show(self, lesson: Lesson, *, code: bool = False) -> ReviewedLesson:
+        """Return the lesson with its verdict against the code now; with `code`, with the lines that changed."""
+        freshness, caveat = self._check.judge(lesson)
+        look = replace(reviewed(lesson), freshness=freshness, caveat=caveat)
+        if not code or freshness not in STALE:
+            return look
+        lines: list[DiffLine] = []
+        note = ""
+        for comparison in compare_lesson(self.services, self.location, lesson):
+            if comparison.verdict.freshness in STALE:
+                lines += diff_lines(comparison.unified())
+                note = note or comparison.note
+        return replace(look, code=tuple(lines[:DIFF_LINES]), note=note if not lines else "")
+
+
+def diff_lines(unified: Iterable[str]) -> list[DiffLine]:
+    """Return the lines of a difference in unified form, without the names of its files."""
+    return [
+        DiffLine(mark=line[:1], text=line[1:] if line[0] != "@" else line)
+        for line in unified
+        if line and not line.startswith(("--- ", "+++ "))
+    ]
+
+
+def _look_at_contradiction(desk: _Desk, item: QueueItem) -> ReviewItem | None:
+    first, second = (desk.lessons[id_] for id_ in item.lessons)
+    conflict = conflict_between(desk.services, first, second)
+    if conflict is None:
+        return None
+    pair = (conflict.better, conflict.worse)
+    newer = 0 if pair[0].validity.valid_from > pair[1].validity.valid_from else 1
+    return replace(
+        make_item(item, [desk.show(lesson) for lesson in pair]),
+        reason=conflict.reason, slot=conflict.slot, values=conflict.values if conflict.slot else (), newer=newer,
+    )  # fmt: skip
+
+
+def _look_at_waiting(desk: _Desk, item: QueueItem) -> ReviewItem | None:
+    (lesson,) = (desk.lessons[id_] for id_ in item.lessons)
+    if lesson.state not in WAITING or lesson.id in desk.hidden:
+        return None
+    look = make_item(item, [desk.show(lesson)])
+    targets = [link.target for link in lesson.links if link.kind == "refines"]
+    for revised in get_readable(desk.services.store, targets):
+        if revised.state == "active":
+            return replace(look, diff=tuple(word_lines(revised, lesson)), replaces=short_id(revised.id))
+    return look
+
+
+def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
+    """Yield what one lesson says and the other one does not, field by field."""
+    for name in ("title", "insight", "why", "how"):
+        old, new = getattr(before, name), getattr(after, name)
+        if name == "title" and (before.insight, after.insight) != (before.title, after.title) and old == new:
+            continue
+        if old == new:
+            yield from ([DiffLine(mark=" ", text=old)] if old and name == "insight" else [])
+            continue
+        if name == "insight" and (old, new) == (before.title, after.title):
+            continue
+        yield from (DiffLine(mark=mark, text=text) for mark, text in (("-", old), ("+", new)) if text)
+
+
+def _look_at_finding(desk: _Desk, item: QueueItem) -> ReviewItem | None:
+    (lesson,) = (desk.lessons[id_] for id_ in item.lessons)
+    if lesson.state != "active" or words_digest([lesson]) != item.digest or desk.is_put_off(lesson):
+        return None
+    look = desk.show(lesson, code=True)
+    if item.kind == "stale" and look.freshness not in STALE:
+        return None
+    return make_item(item, [look])
+
+
+_LOOKS: Mapping[ReviewKind, Callable[[_Desk, QueueItem], ReviewItem | None]] = {
+    "contradiction": _look_at_contradiction,
+    "waiting": _look_at_waiting,
+    "stale": _look_at_finding,
+    "doubt": _look_at_finding,
+}
