@@ -422,6 +422,7 @@ class Memory:
     left_today = _here(_audit.left_today)
     keep = _here(_audit.keep)
     put_off = _here(_audit.put_off)
+    bring_back = _here(_audit.bring_back)
     note_decided = _here(_audit.note_decided)
 
     # What happened

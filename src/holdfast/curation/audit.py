@@ -97,6 +97,13 @@ def put_off(services: Services, location: Location, ref: str) -> Lesson:
     return lesson
 
 
+def bring_back(services: Services, location: Location, ref: str) -> Lesson:
+    """Return the lesson, unchanged, and list it again after it was put off."""
+    lesson = resolve(services, location, ref)
+    _Diary(services, location).forget(lesson)
+    return lesson
+
+
 def note_decided(services: Services, location: Location) -> None:
     """Count a decision that ended or replaced a lesson."""
     _Diary(services, location).note(None, 0)
@@ -217,6 +224,17 @@ class _Diary:
             if lesson is not None:
                 hidden[lesson.id] = entry
             return dumps({"day": self._today, "decided": decided + 1, "hidden": hidden})
+
+        self._services.store.edit_state(AUDIT_DIARY, self._project, edit)
+
+    def forget(self, lesson: Lesson) -> None:
+        """Hide the lesson no longer, and uncount the decision that hid it."""
+
+        def edit(text: str) -> str:
+            plain = _parse(text)
+            is_counted = lesson.id in plain["hidden"] and plain["day"] == self._today
+            hidden = {key: value for key, value in plain["hidden"].items() if key != lesson.id}
+            return dumps({"day": plain["day"], "decided": max(0, plain["decided"] - is_counted), "hidden": hidden})
 
         self._services.store.edit_state(AUDIT_DIARY, self._project, edit)
 
