@@ -39,13 +39,13 @@ def test_contradictions_come_first_then_what_is_told_most_then_what_is_probably_
     better, worse = opposed(memory)
     (dim,) = put(memory, "Use tabs in Makefiles.", state="candidate")
     (bright,) = put(memory, "Bump the schema by hand.", state="candidate", salience=0.9)
-    (told,) = put(memory, "Bump the schema with a script, never by hand, and never twice a day.", state="active")
+    (known,) = put(memory, "Bump the schema with a script, never by hand, and never twice a day.", state="active")
     (revision,) = put(
         memory, "Bump the schema with a script, at night.", state="candidate",
-        links=(Link(kind="refines", target=told.id),),
+        links=(Link(kind="refines", target=known.id),),
     )  # fmt: skip
     here = memory.location.project.id
-    memory.services.store.record([make_delivery(project=here, lesson=told.id) for _ in range(3)])
+    memory.services.store.record([make_delivery(project=here, lesson=known.id) for _ in range(3)])
     queue = [item for item in queue_of(memory) if item.kind in ("contradiction", "waiting")]
     assert [item.lessons for item in queue] == [(better, worse), (revision.id,), (bright.id,), (dim.id,)]
     assert [item.told for item in queue] == [0, 3, 0, 0]

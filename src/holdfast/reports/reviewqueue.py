@@ -152,11 +152,11 @@ class ReviewItem:
 
 def collect(services: Services, location: Location) -> list[QueueItem]:
     """Return everything that waits, in order, without what tidying proposes. Takes seconds in a large memory."""
-    told = count_told(services, location)
-    conflicts = [_contradiction(pair, told) for pair in find_conflicts(services, location)]
+    tellings = count_told(services, location)
+    conflicts = [_contradiction(pair, tellings) for pair in find_conflicts(services, location)]
     opposed = {lesson for item in conflicts for lesson in item.lessons}
-    waiting = [_waiting(lesson, told) for lesson in inbox(services, location) if lesson.id not in opposed]
-    return in_order([*conflicts, *waiting, *_findings(services, location, told)])
+    waiting = [_waiting(lesson, tellings) for lesson in inbox(services, location) if lesson.id not in opposed]
+    return in_order([*conflicts, *waiting, *_findings(services, location, tellings)])
 
 
 def collect_quickly(services: Services, location: Location) -> list[QueueItem]:
@@ -224,8 +224,8 @@ def reviewed(lesson: Lesson) -> ReviewedLesson:
 
 def words_digest(lessons: Iterable[Lesson]) -> str:
     """Return what tells the words of these lessons from other ones."""
-    said = [[lesson.id, lesson.title, lesson.insight, lesson.why, lesson.how] for lesson in lessons]
-    return sha256(dumps(said).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+    texts = [[lesson.id, lesson.title, lesson.insight, lesson.why, lesson.how] for lesson in lessons]
+    return sha256(dumps(texts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
 
 
 def place_in_queue(lesson: Lesson) -> tuple[str, str]:
@@ -241,21 +241,21 @@ def _rank(item: QueueItem) -> tuple[bool, int, float, float, str]:
     return item.kind != "contradiction", -item.told, -item.promise, -item.at.timestamp(), item.key
 
 
-def _contradiction(pair: Conflict, told: Mapping[LessonId, int]) -> QueueItem:
+def _contradiction(pair: Conflict, tellings: Mapping[LessonId, int]) -> QueueItem:
     area, session = place_in_queue(pair.better)
     return QueueItem(
         kind="contradiction", lessons=(pair.better.id, pair.worse.id), reason=pair.reason,
         at=max(pair.better.recorded_at, pair.worse.recorded_at),
-        told=told.get(pair.better.id, 0) + told.get(pair.worse.id, 0), area=area, session=session,
+        told=tellings.get(pair.better.id, 0) + tellings.get(pair.worse.id, 0), area=area, session=session,
     )  # fmt: skip
 
 
-def _waiting(lesson: Lesson, told: Mapping[LessonId, int]) -> QueueItem:
+def _waiting(lesson: Lesson, tellings: Mapping[LessonId, int]) -> QueueItem:
     area, session = place_in_queue(lesson)
     revised = [link.target for link in lesson.links if link.kind == "refines"]
     return QueueItem(
         kind="waiting", lessons=(lesson.id,), at=lesson.recorded_at, reason=_why_it_waits(lesson),
-        told=max((told.get(target, 0) for target in revised), default=0),
+        told=max((tellings.get(target, 0) for target in revised), default=0),
         promise=0.0 if lesson.state == "quarantined" else lesson.confidence * lesson.salience,
         area=area, session=session,
     )  # fmt: skip
@@ -272,7 +272,7 @@ def _why_it_waits(lesson: Lesson) -> str:
     return "proposed, and not confirmed yet"
 
 
-def _findings(services: Services, location: Location, told: Mapping[LessonId, int]) -> Iterator[QueueItem]:
+def _findings(services: Services, location: Location, tellings: Mapping[LessonId, int]) -> Iterator[QueueItem]:
     """Yield stale lessons, those that outcomes contradict, and a few a day of those with lesser reasons."""
     left = left_today(services, location)
     for finding in audit(services, location):
@@ -286,7 +286,7 @@ def _findings(services: Services, location: Location, told: Mapping[LessonId, in
         yield QueueItem(
             kind="stale" if is_stale else "doubt", lessons=(finding.lesson.id,), at=finding.lesson.recorded_at,
             reason="; ".join(words for name, words in finding.reasons if name not in CODE_REASONS),
-            told=told.get(finding.lesson.id, 0), digest=words_digest([finding.lesson]), area=area, session=session,
+            told=tellings.get(finding.lesson.id, 0), digest=words_digest([finding.lesson]), area=area, session=session,
         )  # fmt: skip
 
 

@@ -54,14 +54,14 @@ def test_a_refused_step_is_not_offered_again_until_its_words_change_or_the_refus
 
 
 def test_what_a_model_proposed_and_waits_is_offered_without_asking_it_again(memory: Memory) -> None:
-    kept, gone = put(memory, "The ledger closes at six in the evening.", "Mind the lamp beside the blue door.")
+    ledger, gone = put(memory, "The ledger closes at six in the evening.", "Mind the lamp beside the blue door.")
     model = StandInModel(lambda names: {"merge": [], "retire": [{"lesson": names[gone.title], "reason": "of no use"}]})
     proposal = propose(memory.services, memory.location, lambda: model)
     keep(memory.services, memory.location, proposal)
     (offer,) = [each for each in offers_of(memory) if each.step.verb == "retire"]
     assert (offer.step.by, offer.item.lessons, len(model.prompts)) == ("stand-in", (gone.id,), 1)
     apply_step(memory.services, memory.location, offer.step)
-    assert (memory.get(gone.id).state, memory.get(kept.id).state) == ("retired", "active")
+    assert (memory.get(gone.id).state, memory.get(ledger.id).state) == ("retired", "active")
 
 
 def test_a_step_is_refused_where_it_would_lose_something(memory: Memory) -> None:

@@ -39,14 +39,14 @@ class Offer:
     step: Step
 
 
-def collect_offers(services: Services, location: Location, told: Mapping[LessonId, int]) -> list[Offer]:
+def collect_offers(services: Services, location: Location, tellings: Mapping[LessonId, int]) -> list[Offer]:
     """Return what is proposed for the memory now, without asking a model. Takes seconds in a large memory."""
     waits = pending(services, location)
     proposed = propose(services, location)
     lessons = {lesson.id: lesson for lesson in living(services, location)}
     stored = waits.steps if waits is not None else ()
     steps, _ = check([*stored, *proposed.steps], lessons, shared_lessons(services, location))
-    offers = {offer.item: offer for offer in (_make_offer(step, lessons, told) for step in steps)}
+    offers = {offer.item: offer for offer in (_make_offer(step, lessons, tellings) for step in steps)}
     return [offers[item] for item in in_order(offers)]
 
 
@@ -64,12 +64,12 @@ def look_at_offers(services: Services, location: Location, offers: Sequence[Offe
     return looks
 
 
-def _make_offer(step: Step, lessons: Mapping[LessonId, Lesson], told: Mapping[LessonId, int]) -> Offer:
+def _make_offer(step: Step, lessons: Mapping[LessonId, Lesson], tellings: Mapping[LessonId, int]) -> Offer:
     named = [lessons[id_] for id_ in step.ids]
     area, session = place_in_queue(named[0])
     item = QueueItem(
         kind="tidy", lessons=step.ids, at=max(lesson.recorded_at for lesson in named), reason=step.reason,
-        told=max(told.get(lesson.id, 0) for lesson in named), digest=digest_of(step), area=area, session=session,
+        told=max(tellings.get(lesson.id, 0) for lesson in named), digest=digest_of(step), area=area, session=session,
     )  # fmt: skip
     return Offer(item=item, step=step)
 

@@ -20,8 +20,8 @@ REFUSED_MOST = 2_000
 
 def digest_of(step: Step) -> str:
     """Return what tells a checked step from every other: what it does, to which lessons, with which words."""
-    said = [step.verb, step.lesson, sorted(step.replaces), step.title, sorted(step.words)]
-    return sha256(dumps(said).encode("utf-8", "replace")).hexdigest()[:DIGITS]
+    parts = [step.verb, step.lesson, sorted(step.replaces), step.title, sorted(step.words)]
+    return sha256(dumps(parts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
 
 
 def refused_digests(services: Services, location: Location) -> frozenset[str]:
