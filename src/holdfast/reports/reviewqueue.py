@@ -31,21 +31,19 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.rendering.lines import source_word
+from holdfast.reports.tuning import (
+    DELIVERIES_READ,
+    DIFF_LINES,
+    DIGITS,
+    QUICK_MOST,
+    QUOTE_SHOWN,
+    QUOTES_SHOWN,
+)
 from holdfast.text.window import clip
 
 ReviewKind = Literal["contradiction", "flag", "stale", "doubt", "tidy", "waiting"]
 REVIEW_KINDS: tuple[ReviewKind, ...] = ("contradiction", "flag", "stale", "doubt", "tidy", "waiting")
 
-DELIVERIES_READ = 10_000
-"""Newest deliveries of the project that say what sessions are told most."""
-QUICK_MOST = 200
-"""Newest lessons that wait, which are listed before the memory was compared."""
-QUOTES_SHOWN, QUOTE_SHOWN = 2, 400
-"""Quotes of one lesson, and characters of one quote, that are shown."""
-DIFF_LINES = 16
-"""Lines of changed code that are shown of one lesson."""
-DIGITS = 16
-"""Hexadecimal digits of a digest."""
 STALE: tuple[Freshness, ...] = ("changed", "drifted", "orphaned")
 CODE_REASONS = ("orphaned", "drifted")
 TROUBLE = ("doubted",)
