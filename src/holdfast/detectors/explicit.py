@@ -1,8 +1,9 @@
 """Finds what a user explicitly asks to remember, and standing rules. They become active at once.
 
 Nobody reviews these lessons, so the request must be meant. Only text that a person typed counts, and only a form that
-asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo") or that shows by
-itself that it holds beyond the task (`_shared/statedrules`). A rule stands until the person says otherwise. Questions,
+asks for memory ("remember that ...", "from now on ...", a leading `#`, "always ... in this repo"), that shows by itself
+that it holds beyond the task (`_shared/statedrules`), or that is a whole message of rules which the agent only answered
+(`_shared/barerules`). A rule stands until the person says otherwise. Questions,
 quotes, code, headings, requests about what is at hand and prompts with a pasted review never count.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.compare.claims import VALUES
+from holdfast.detectors._shared.barerules import bare_rules
 from holdfast.detectors._shared.statedrules import LEAD, FormSort, announced, is_at_hand, stated_rule
 from holdfast.detectors._shared.wording import headline
 from holdfast.domain.candidate import Candidate
@@ -22,6 +24,7 @@ from holdfast.domain.vocabulary import Trust
 from holdfast.text.kindwords import kind_of
 from holdfast.text.named import named_in
 from holdfast.text.prompts import read_prompt
+from holdfast.text.speech import MASK
 from holdfast.text.triggers import united
 from holdfast.text.window import capital, quote, sentences, speaker_trust, spoken, unmasked
 from holdfast.text.words import terms
@@ -34,6 +37,8 @@ RULE_LIMIT = 500
 """Characters of a rule with its exceptions."""
 LEAST_TERMS = 2
 """Telling words a rule needs."""
+WORK = ("tool_use", "tool_result", "tool_failure", "file_edit", "commit")
+"""Events of an agent that does more than answer."""
 TURN_FILES = 3
 """Files edited last that a rule may be about."""
 
@@ -134,10 +139,12 @@ class Explicit:
         """Return one candidate for each request, in order."""
         candidates: list[Candidate] = []
         files: tuple[str, ...] = ()
-        for event in window:
+        for at, event in enumerate(window):
             prompt = spoken(event)
             if prompt and len(unmasked(prompt)) <= PROMPT_LIMIT and not _has_review(event):
-                candidates += _asked_in(event, prompt, files)
+                asked = _asked_in(event, prompt, files)
+                is_apart = not files and _is_only_answered(window[at + 1 :])  # after an edit, it may correct that
+                candidates += asked or (_laid_down(event, prompt) if is_apart else [])
             if prompt:
                 files = ()
             elif event.kind == "file_edit":
@@ -153,6 +160,28 @@ def make(options: Mapping[str, str]) -> Explicit:
 def _has_review(event: Event) -> bool:
     """Return whether a reviewer's remarks are pasted in the prompt: then nothing in it is surely the user's."""
     return any(part.kind == "review" for part in read_prompt(event.text).parts)
+
+
+def _is_only_answered(following: Sequence[Event]) -> bool:
+    """Return whether the agent only answered the prompt before these events: it read, ran and edited nothing."""
+    for event in following:
+        if event.kind in ("reply", "prompt"):
+            return True
+        if event.kind in WORK:
+            return False
+    return False
+
+
+def _laid_down(event: Event, prompt: str) -> list[Candidate]:
+    """Return the rules of a message that says nothing else."""
+    if MASK in prompt or prompt.lstrip().startswith("#"):
+        return []
+    return [
+        candidate
+        for rule, start in bare_rules(prompt)
+        if _says_enough(rule) and speaker_trust(prompt, start) == "person"
+        for candidate in _candidate(event, Rule(rule, is_standing=True), (rule, start), ())
+    ]
 
 
 def _asked_in(event: Event, prompt: str, files: tuple[str, ...]) -> list[Candidate]:

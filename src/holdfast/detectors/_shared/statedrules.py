@@ -352,6 +352,14 @@ def stated_rule(sentence: str) -> StatedRule | None:
     return None
 
 
+def holds_beyond_the_task(sentence: str, rule: str) -> bool:
+    """Return whether a sentence is no question, doubt or report, and points at nothing that its speakers look at."""
+    claim = _CONSEQUENCE.split(rule)[0]
+    if _DOUBT.search(sentence) or _QUESTION.match(sentence) or _AT_HAND.search(sentence) or _REPORT.search(claim):
+        return False
+    return (not _FAULT.search(claim) or bool(_ORDER.match(rule))) and bool(stand_alone(rule).text)
+
+
 def announced(sentence: str) -> StatedRule | None:
     """Return what the sentence announces as worth knowing: "heads up, make deploy pushes straight to prod"."""
     match = _ANNOUNCED.match(sentence)
