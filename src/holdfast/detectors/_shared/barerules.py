@@ -25,7 +25,8 @@ _ORDER = re.compile(
     r"|panic)[\w`@./'-]+ (?!the\b|this\b|that\b|it\b|them\b|these\b|those\b|any ?more\b|me\b|us\b|your\b|my\b).{3,}"
     r"|(?:use|prefer|keep|write|run|name|put|call|add|store|log|return|import|format|commit|deploy|test|mock|wrap|pass"
     r"|sort|document|indent|pin|cache|build|install|check|ask)\b.{2,}?"
-    r"(?:(?<!that)(?<!which),? (?:and )?(?:not|never)\b|\binstead of\b|\brather than\b|\bover\b|\bbefore\b|\bafter\b|\bonly\b|\balways\b|\bwhenever\b|\b(?:for|in|with|on) (?:all|every"
+    r"(?:(?<!that)(?<!which),? (?:and )?(?:not|never)\b|\binstead of\b|\brather than\b"
+    r"|\bover\b|\bbefore\b|\bafter\b|\bonly\b|\balways\b|\bwhenever\b|\b(?:for|in|with|on) (?:all|every"
     r"|each)\b).{2,})",
     re.IGNORECASE,
 )
