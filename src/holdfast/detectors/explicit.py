@@ -142,9 +142,9 @@ class Explicit:
         for at, event in enumerate(window):
             prompt = spoken(event)
             if prompt and len(unmasked(prompt)) <= PROMPT_LIMIT and not _has_review(event):
-                asked = _asked_in(event, prompt, files)
+                requests = _asked_in(event, prompt, files)
                 is_apart = not files and _is_only_answered(window[at + 1 :])  # after an edit, it may correct that
-                candidates += asked or (_laid_down(event, prompt) if is_apart else [])
+                candidates += requests or (_laid_down(event, prompt) if is_apart else [])
             if prompt:
                 files = ()
             elif event.kind == "file_edit":
