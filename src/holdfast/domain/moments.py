@@ -20,6 +20,8 @@ class MomentProfile:
     moment: Moment
     label: str
     """One word for headings."""
+    words: str
+    """When it is, for a sentence: `told at the session's start`."""
     budget_tokens: int
     """Most tokens of a delivery."""
     is_pushed: bool = True
@@ -42,32 +44,39 @@ MOMENT_PROFILES: dict[Moment, MomentProfile] = {
     row.moment: row
     for row in (
         MomentProfile(
-            moment="session_start", label="start", budget_tokens=2_300, is_patient=True, restores_task=True,
+            moment="session_start", words="at the session's start", label="start",
+            budget_tokens=2_300, is_patient=True, restores_task=True,
             event_kind="session_start", check_names=("start",),
         ),
         MomentProfile(
-            moment="prompt", label="prompt", budget_tokens=400, is_particular=True, is_patient=True,
+            moment="prompt", words="at a prompt", label="prompt",
+            budget_tokens=400, is_particular=True, is_patient=True,
             event_kind="prompt", check_names=("prompt",),
         ),
         MomentProfile(
-            moment="before_file", label="file", budget_tokens=300, is_particular=True,
+            moment="before_file", words="before a file was read or edited", label="file",
+            budget_tokens=300, is_particular=True,
             is_act=True, check_names=("edit", "read"),
         ),
         MomentProfile(
-            moment="before_command", label="command", budget_tokens=300, is_particular=True,
+            moment="before_command", words="before a command", label="command",
+            budget_tokens=300, is_particular=True,
             is_act=True, check_names=("command",),
         ),
         MomentProfile(
-            moment="after_failure", label="failure", budget_tokens=300, is_particular=True,
+            moment="after_failure", words="after a failure", label="failure",
+            budget_tokens=300, is_particular=True,
             is_act=True, event_kind="tool_failure",
             check_names=("failure",),
         ),
         MomentProfile(
-            moment="after_compaction", label="compaction", budget_tokens=2_300, is_patient=True, restores_task=True,
+            moment="after_compaction", words="after a compaction", label="compaction",
+            budget_tokens=2_300, is_patient=True, restores_task=True,
         ),
-        MomentProfile(moment="before_end", label="end", budget_tokens=100),
+        MomentProfile(moment="before_end", words="before the end", label="end", budget_tokens=100),
         MomentProfile(
-            moment="on_demand", label="on demand", budget_tokens=2000, is_pushed=False, check_names=("ask",),
+            moment="on_demand", words="because it was asked for", label="on demand",
+            budget_tokens=2000, is_pushed=False, check_names=("ask",),
         ),
     )
 }  # fmt: skip

@@ -10,11 +10,25 @@ from holdfast.domain.lesson import Anchor, Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import Symbol, Verdict
 from holdfast.freshness.check import FreshnessCheck
-from holdfast.freshness.tuning import COMPARED_COMMITS
+from holdfast.freshness.tuning import COMPARED_COMMITS, LINES_AROUND
 from holdfast.lessons.lookup import resolve
 from holdfast.ports.services import Services
 
 GONE = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSpan:
+    """The lines of a definition in its file, or of a whole file, and the lines around them."""
+
+    text: str
+    """Without the last line's end, if it is a definition."""
+    first_line: int = 1
+    """The number of the first line in the file, from 1."""
+    before: tuple[str, ...] = ()
+    """At most LINES_AROUND lines of the file before it; empty for a whole file."""
+    after: tuple[str, ...] = ()
+    is_definition: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +40,10 @@ class Comparison:
     then: str | None = None
     now: str | None = None
     note: str = ""
+    then_span: CodeSpan | None = None
+    """Where `then` was in its file; None where it is not available."""
+    now_span: CodeSpan | None = None
+    """Where `now` is in its file; None where it is gone."""
 
     def unified(self) -> list[str]:
         """Return the difference in unified form, without line ends; empty when there is none or a side is missing."""
@@ -47,7 +65,18 @@ def compare_lesson(services: Services, location: Location, lesson: Lesson) -> tu
     """Return the code of the lesson's anchors then and now; empty for another project's lesson."""
     anchor_verdicts = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
     ours = lesson.scope.project in ("", location.project.id)
-    return tuple(_compare(services, location, *look) for look in anchor_verdicts if ours)
+    return tuple(compare_anchor(services, location, *look) for look in anchor_verdicts if ours)
+
+
+def compare_anchor(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> Comparison:
+    """Return the anchor's code then and now, by the verdict of a freshness check at that location."""
+    then, note = _then(services, location, anchor)
+    target = verdict.anchor if verdict.freshness != "unverified" else anchor
+    now = _span(services, target, services.workspace.read(location, target.path))
+    return Comparison(
+        anchor=anchor, verdict=verdict, then=then.text if then else None, now=now.text if now else GONE, note=note,
+        then_span=then, now_span=now,
+    )  # fmt: skip
 
 
 def changing_commit(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> str:
@@ -94,17 +123,7 @@ def name_of(anchor: Anchor) -> str:
     return f"{anchor.path}:{anchor.symbol}" if anchor.symbol else anchor.path
 
 
-def _compare(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> Comparison:
-    then, note = _then(services, location, anchor)
-    target = verdict.anchor if verdict.freshness != "unverified" else anchor
-    content = services.workspace.read(location, target.path)
-    now = _span(services, target, content) if content is not None else GONE
-    if now is None:
-        now = GONE  # the definition is no longer in the file
-    return Comparison(anchor=anchor, verdict=verdict, then=then, now=now, note=note)
-
-
-def _then(services: Services, location: Location, anchor: Anchor) -> tuple[str | None, str]:
+def _then(services: Services, location: Location, anchor: Anchor) -> tuple[CodeSpan | None, str]:
     """Return the code at anchoring, and a note about it."""
     history = services.workspace.history(location)
     if anchor.blob and anchor.blob == services.workspace.blob(location, anchor.path):
@@ -121,14 +140,14 @@ def _then(services: Services, location: Location, anchor: Anchor) -> tuple[str |
     return None, f"{name_of(anchor)} as it was then cannot be shown: {why}"
 
 
-def _span(services: Services, anchor: Anchor, content: bytes | None) -> str | None:
-    """Return the definition's lines, or the whole file without one; None when there is no such definition."""
+def _span(services: Services, anchor: Anchor, content: bytes | None) -> CodeSpan | None:
+    """Return the definition, or the whole file without one; None when there is no such definition."""
     if content is None:
         return None
     index = services.codeindex()
     text = content.decode("utf-8", "replace")
     if index is None or not (anchor.symbol and anchor.body_hash):
-        return text
+        return CodeSpan(text=text)
     lines = text.splitlines()
     symbols = index.outline(anchor.path, content).symbols
     named = (symbol for symbol in symbols if _is_meant(anchor, symbol))
@@ -138,7 +157,13 @@ def _span(services: Services, anchor: Anchor, content: bytes | None) -> str | No
         if (candidate.signature_hash, candidate.body_hash) == (anchor.signature_hash, anchor.body_hash)
     )
     definition = next(named, None) or next(alike, None)  # it may have had another name at that time
-    return "\n".join(lines[definition.start_line - 1 : definition.end_line]) if definition else None
+    if definition is None:
+        return None
+    start, end = definition.start_line - 1, definition.end_line
+    return CodeSpan(
+        text="\n".join(lines[start:end]), first_line=definition.start_line, is_definition=True,
+        before=tuple(lines[max(0, start - LINES_AROUND) : start]), after=tuple(lines[end : end + LINES_AROUND]),
+    )  # fmt: skip
 
 
 def _fingerprint(services: Services, anchor: Anchor, content: bytes | None) -> tuple[str, str]:

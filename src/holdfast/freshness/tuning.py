@@ -16,6 +16,8 @@ CAVEAT_LIMIT = 160
 """Characters of a caveat: it stands in a line of at most 120 tokens."""
 COMPARED_COMMITS = 40
 """Commits of a file that are looked through for the one that changed a definition."""
+LINES_AROUND = 3
+"""Lines of the file on each side of a definition that are shown with it."""
 
 # Telling a session what its edits broke
 

@@ -72,13 +72,13 @@ def resolve(services: Services, location: Location, ref: str, as_of: datetime | 
             from holdfast.lessons.crossing import unseen_from
 
             if lesson.scope.project in unseen_from(services.store, location.project.id):
-                raise _not_found(location, ref)
+                raise not_found(location, ref)
         return lesson
     if len(wanted) < SHORTEST_REF or wanted.strip("0123456789abcdef-"):
-        raise _not_found(location, ref)
+        raise not_found(location, ref)
     lessons = _by_part(services, location, wanted, as_of)
     if not lessons:
-        raise _not_found(location, ref)
+        raise not_found(location, ref)
     if len(lessons) > 1:
         ends = ", ".join(lesson.id[-max(SHORT_ID, len(wanted) + 4) :] for lesson in lessons)
         raise AmbiguousIdError(f"{ref} is part of {len(lessons)} ids", hint=f"one of: {ends}")
@@ -249,7 +249,8 @@ def history(services: Services, lesson: LessonId) -> LessonHistory:
     )
 
 
-def _not_found(location: Location, ref: str) -> LessonNotFoundError:
+def not_found(location: Location, ref: str) -> LessonNotFoundError:
+    """Return the error for a lesson that does not exist, or that the reader may not know of."""
     name = short_id(ref.strip()) if len(ref) >= FULL_ID else ref.strip()
     return LessonNotFoundError(
         f"no lesson {name} in project {location.project.name}", hint="holdfast list --all-projects --state all"

@@ -18,6 +18,7 @@ from holdfast.lean.plain import as_dict, field_names, to_plain
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import LessonHistory, shared_ids
 from holdfast.outcomes.standing import since_of, standing_of
+from holdfast.rendering.origins import found_by
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, as_of_option, command, lesson_argument, lesson_ids
@@ -31,23 +32,6 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 TEXT_SHOWN = 120
 """Characters of a field that are shown before and after."""
 _LINES = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
-WORDS = {
-    "answers": "the user's answer to a question",
-    "code_comment": "a comment in the code",
-    "commit_text": "a commit's message",
-    "commands": "the commands of several sessions",
-    "compaction_summary": "a summary before a compaction",
-    "correction": "a correction by the user",
-    "explicit": "the user asked to remember it",
-    "exploration": "searches and reads of a session",
-    "fail_fix": "a failure and its fix",
-    "git_history": "a commit's message",
-    "host_memory": "the host's own memory",
-    "lint_rules": "a lint rule and its waiver",
-    "red_green": "tests that failed and then passed",
-    "reverted_work": "work that was reverted",
-    "statements": "a sentence of the session",
-}
 
 
 @command(
@@ -346,9 +330,3 @@ def _version_lines(version: Version) -> list[str]:
 
 def _short(text: str) -> str:
     return clip(" ".join(text.split()), TEXT_SHOWN)
-
-
-def found_by(detector: str) -> str:
-    """Return what a lesson was found in; a detector or importer without words here is named by its id."""
-    name = detector.partition("/")[0]
-    return WORDS.get(name, name.replace("_", " "))
