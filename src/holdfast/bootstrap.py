@@ -329,9 +329,29 @@ class Memory:
             revival=revival,
         )  # fmt: skip
 
-    def revise(self, ref: str, *, author: str = "", trust: Trust = "person", **changes: Any) -> Lesson:
-        """Close the lesson and add a successor with those fields changed; return the successor."""
-        return _revise.revise(self.services, self.location, ref, changes, author=author, trust=trust)
+    def revise(
+        self,
+        ref: str | Lesson,
+        *,
+        author: str = "",
+        trust: Trust = "person",
+        when: Mapping[str, Any] | None = None,
+        **changes: Any,
+    ) -> Lesson:
+        """Close the lesson and add a successor with those fields changed; return the successor.
+
+        `when` are triggers that change with it, as `edit` takes them. Raises StaleWriteError if somebody has changed
+        the lesson since a given `Lesson` was read.
+        """
+        expected = ref.recorded_at if isinstance(ref, Lesson) else None
+        id_ = ref.id if isinstance(ref, Lesson) else ref
+        return _revise.revise(
+            self.services, self.location, id_, changes, author=author, trust=trust, when=when, expected=expected
+        )
+
+    def retire(self, ref: str, revive_when: str = "", *, author: str = "") -> Lesson:
+        """Retire the lesson, until a condition such as `numpy>=2` holds, or for good."""
+        return self.revive_when(ref, revive_when, retire=True, author=author)
 
     def edit(self, ref: str, *, author: str = "", **changes: Any) -> Lesson:
         """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
@@ -418,6 +438,9 @@ class Memory:
     accept = _here(_review.accept)
     reject = _here(_review.reject)
     feedback = _here(_review.feedback)
+    flag = _here(_review.flag)
+    withdraw = _here(_review.withdraw)
+    flags = _here(_review.flags)
     audit = _here(_audit.audit)
     left_today = _here(_audit.left_today)
     keep = _here(_audit.keep)

@@ -61,7 +61,13 @@ def values_for(name: str, parameter: inspect.Parameter) -> Any:
 
 
 CHANGES: dict[str, dict[str, Any]] = {
-    "revise": {"insight": "Round half up", "files": ("a.py",), "topic_key": "rounding"},
+    "revise": {
+        "insight": "Round half up",
+        "files": ("a.py",),
+        "topic_key": "rounding",
+        "when": {"paths": ("a.py",), "standing": True},
+    },
+    "undo": {"change": "a1b2c3d4"},
     "edit": {"paths": ("a.py",), "standing": True},
     "change_organisation": {"rules": {"confirmations": 2}},
     "change_project": {"codeowners": "* @ada"},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memory
-from holdfast.errors import IllegalTransitionError, InvalidValueError, LessonNotFoundError
+from holdfast.errors import IllegalTransitionError, InvalidValueError, LessonNotFoundError, StaleWriteError
 
 
 def test_the_old_lesson_is_superseded_and_the_new_one_links_to_it(memory: Memory) -> None:
@@ -101,3 +101,32 @@ def test_a_race_with_a_learner_is_repeated_with_what_the_learner_wrote(memory: M
     new = memory.revise(old.id, insight="Retries are capped at 5")
     assert new.sessions_seen == ("s1",)
     assert memory.get(old.id).state == "superseded"
+
+
+def test_a_version_that_somebody_has_changed_meanwhile_is_not_revised(memory: Memory) -> None:
+    read = memory.remember("Retries are capped at 3")
+    memory.edit(read.id, standing=False)
+    with pytest.raises(StaleWriteError, match="meanwhile"):
+        memory.revise(read, insight="Retries are capped at 5")
+    assert memory.get(read.id).state == "active"
+    new = memory.revise(memory.get(read.id), insight="Retries are capped at 5")
+    assert (new.insight, new.when.standing) == ("Retries are capped at 5", False)
+
+
+def test_words_and_triggers_change_together_in_one_change(memory: Memory) -> None:
+    old = memory.remember("Retries are capped at 3")
+    new = memory.revise(old.id, insight="Retries are capped at 5", when={"commands": ["make retry"], "standing": True})
+    assert (new.when.commands, new.when.standing, new.when.edited) == (("make retry",), True, True)
+    memory.undo()
+    assert (memory.get(old.id).state, memory.get(new.id).state) == ("active", "retired")
+    again = memory.revise(old.id, when={"paths": ["src/**"]})
+    assert (again.insight, again.when.paths) == (old.insight, ("src/**",))
+    with pytest.raises(InvalidValueError, match="nothing to revise"):
+        memory.revise(again.id, when={"paths": ["src/**"]})
+    with pytest.raises(InvalidValueError, match="almost any text"):
+        memory.revise(again.id, when={"literals": ["x"]})
+
+
+def test_retiring_is_one_word_with_or_without_a_condition(memory: Memory) -> None:
+    lesson = memory.remember("Pin numpy below 2")
+    assert (memory.retire(lesson.id, "numpy>=3").state, memory.get(lesson.id).revival) == ("retired", "numpy>=3")

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memory
-from holdfast.errors import InvalidValueError
+from holdfast.errors import InvalidValueError, StaleWriteError
 
 
 def content(memory: Memory) -> dict[str, tuple[str, str, str, bool]]:
@@ -148,3 +148,62 @@ def _do(memory: Memory, step: str, name: str) -> None:
         memory.accept(waiting[0].id)
     elif step == "reject" and waiting:
         memory.reject(waiting[0].id)
+
+
+# Exactly one change
+
+
+def change_of(memory: Memory, lesson: str) -> str:
+    """The id of the lesson's newest change."""
+    return next(change.id for change in memory.changes() if lesson in change.lessons)
+
+
+def test_one_change_is_taken_back_exactly_whatever_others_changed_since(memory: Memory) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    memory.retire(lesson.id)
+    retired = change_of(memory, lesson.id)
+    other = memory.remember("Times are UTC")
+    assert memory.undo(change=retired).undone == retired
+    assert (memory.get(lesson.id).state, memory.get(other.id).state) == ("active", "active")
+    assert memory.undo(past_purges=True).lessons == (other.id,)
+
+
+def test_a_change_is_not_taken_back_over_a_later_one_of_the_same_lesson(memory: Memory) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    memory.edit(lesson.id, standing=False)
+    first = change_of(memory, lesson.id)
+    memory.edit(lesson.id, commands=["make"])
+    second = change_of(memory, lesson.id)
+    with pytest.raises(StaleWriteError, match="changed again since"):
+        memory.undo(change=first)
+    assert memory.get(lesson.id).when.commands == ("make",)
+    memory.undo(change=second)
+    memory.undo(change=first)
+    assert (memory.get(lesson.id).when.commands, memory.get(lesson.id).when.standing) == ((), True)
+    with pytest.raises(InvalidValueError, match="undone already"):
+        memory.undo(change=second)
+
+
+def test_an_earlier_change_taken_back_later_stands_in_the_way_too(memory: Memory) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    stated = change_of(memory, lesson.id)
+    other = memory.revise(lesson.id, insight="Retries are capped at 5")
+    memory.undo()
+    memory.undo(change=stated)
+    memory.accept(lesson.id)
+    accepted = change_of(memory, lesson.id)
+    memory.undo(change=accepted)
+    assert (memory.get(lesson.id).state, memory.get(other.id).state) == ("retired", "retired")
+
+
+def test_an_unknown_change_a_purge_and_an_undo_are_not_taken_back(memory: Memory) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    undone = memory.undo()
+    with pytest.raises(InvalidValueError, match="no such change"):
+        memory.undo(change=undone.id)
+    with pytest.raises(InvalidValueError, match="no such change"):
+        memory.undo(change="0" * 36)
+    memory.purge(lesson.id)
+    purge = next(change for change in memory.changes() if change.verb == "purge")
+    with pytest.raises(InvalidValueError, match="purge, which is final"):
+        memory.undo(change=purge.id)

@@ -273,7 +273,12 @@ def get(at: Place, /, ref: str) -> HttpRequest[Lesson]:
 
 
 def revise(at: Place, /, lesson: Lesson, **changes: Any) -> HttpRequest[Lesson]:
-    """Replace the lesson by a better one, unless somebody has changed it; return the successor."""
+    """Replace the lesson by a better one, unless somebody has changed it; return the successor.
+
+    `when` maps kinds of triggers to what replaces them.
+    """
+    if changes.get("when") is not None:
+        changes = {**changes, "when": {name: _plain(value) for name, value in changes["when"].items()}}
     fields = {("topic" if name == "topic_key" else name): _plain(value) for name, value in changes.items()}
     return at.patch(LESSON, _lesson, {"lesson": lesson.id}, etag_of(lesson), **{"trust": "person", **fields})
 
@@ -302,9 +307,10 @@ def purge(at: Place, /, ref: str) -> HttpRequest[dict[str, Any]]:
     return at.post(LESSON + "/purge", _object, {"lesson": ref})
 
 
-def undo(at: Place, /) -> HttpRequest[Change]:
-    """Undo the last change of the project's memory."""
-    return at.post("/projects/{project}/undo", _record(Change), {})
+def undo(at: Place, /, *, change: str = "") -> HttpRequest[Change]:
+    """Undo the last change of the project's memory, or exactly the one with that id."""
+    request = at.post("/projects/{project}/undo", _record(Change), {})
+    return replace(request, query=_query({"change": change}))
 
 
 def changes(at: Place, /, *, limit: int = LIMIT, cursor: str = "") -> HttpRequest[ListPage[Change]]:

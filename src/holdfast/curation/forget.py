@@ -10,7 +10,7 @@ from holdfast.domain.lesson import INSTANT, Lesson, Provenance, in_state
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import TRANSITIONS, LessonId
-from holdfast.errors import InvalidValueError, LessonNotFoundError
+from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lessons.ledger import purge_with_change, with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.ports.services import Services
@@ -89,21 +89,59 @@ def blanked(lesson: Lesson) -> Lesson:
 # Undo: takes back the last change of a project's memory
 
 
-def undo(services: Services, location: Location, *, author: str = "", past_purges: bool = False) -> Change:
+AUTOMATIC = (*NOT_CHANGES, "reanchor")
+"""Verbs of changes that do not stand in the way of undoing an earlier change of the same lesson."""
+
+
+def undo(
+    services: Services, location: Location, *, author: str = "", past_purges: bool = False, change: str = ""
+) -> Change:
     """Return the undo's own log record; `undone` is the change taken back, `lessons` those that differ now.
 
-    Raises InvalidValueError when there is nothing to take back, or when the last change was a purge; with
-    `past_purges` purges are skipped.
+    It takes back the last change, or exactly the one whose id is given. Raises InvalidValueError when there is nothing
+    to take back, or when the change was a purge; with `past_purges` purges are skipped. Raises StaleWriteError when
+    lessons of the given change were changed again since.
     """
-    change = last_change(services, location, past_purges)
-    if change is None:
+    if change:
+        exact = _undoable(services, location, change)
+        return with_retries(lambda: _take_back(services, location, exact, author))
+    last = last_change(services, location, past_purges)
+    if last is None:
         raise InvalidValueError(f"nothing to undo in project {location.project.name}", hint="holdfast log --changes")
-    if change.verb == FINAL:
+    if last.verb == FINAL:
         raise InvalidValueError(
             "the last change was a purge, which is final",
             hint="holdfast undo --past-purges takes back what came before",
         )
-    return with_retries(lambda: _take_back(services, location, change, author))
+    return with_retries(lambda: _take_back(services, location, last, author))
+
+
+def _undoable(services: Services, location: Location, change: str) -> Change:
+    """Return the change with that id, if it can be taken back exactly."""
+    entries, undone = _entries(services, location)
+    at = next((index for index, entry in enumerate(entries) if entry.id == change), -1)
+    if at < 0 or entries[at].verb in NOT_CHANGES:
+        raise InvalidValueError("no such change, or it is too old to undo", hint="holdfast log --changes")
+    exact, later = entries[at], entries[:at]
+    if exact.verb == FINAL:
+        raise InvalidValueError("that change was a purge, which is final")
+    if change in undone:
+        raise InvalidValueError("that change was undone already")
+    since = {entry.id for entry in later}
+    for entry in later:
+        is_in_the_way = entry.undone not in since if entry.verb == "undo" else entry.id not in undone
+        if is_in_the_way and (entry.verb == "undo" or entry.verb not in AUTOMATIC):
+            _require_others(exact, entry)
+    return exact
+
+
+def _require_others(change: Change, later: Change) -> None:
+    """Raise StaleWriteError where the later change is about a lesson of the earlier one."""
+    if not set(change.lessons).isdisjoint(later.lessons):
+        raise StaleWriteError(
+            f"this lesson was changed again since ({later.verb} at {later.at:%Y-%m-%d %H:%M} UTC)",
+            hint="undo the later change first",
+        )
 
 
 def undo_latest(services: Services, location: Location, verb: str, *, author: str) -> Change:

@@ -8,8 +8,9 @@ from holdfast.curation.conflicts import settle_saved
 from holdfast.curation.tuning import ACCEPTED_CONFIDENCE
 from holdfast.domain.lesson import Anchor, Lesson, in_state, next_instant
 from holdfast.domain.project import Location
-from holdfast.domain.records import Delivery, Outcome
-from holdfast.domain.vocabulary import LessonId, SessionId, State, Verdict
+from holdfast.domain.records import Change, Delivery, Outcome
+from holdfast.domain.team import FLAG_REASONS, Flag, FlagReason, MemberId
+from holdfast.domain.vocabulary import LIVING, LessonId, SessionId, State, Verdict
 from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
@@ -17,7 +18,7 @@ from holdfast.lessons.ledger import with_retries, write_change
 from holdfast.lessons.lookup import resolve
 from holdfast.lessons.staging import hidden_here
 from holdfast.lessons.statement import clean
-from holdfast.outcomes.standing import store_evidence
+from holdfast.outcomes.standing import WITHDRAWN, since_of, standing_outcomes, store_evidence
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter
 from holdfast.rendering.lines import is_from_commit
@@ -188,6 +189,72 @@ def feedback(
     services.store.record([outcome])
     store_evidence(services.store, location.project.id)
     return outcome
+
+
+# Flag: says that a lesson does not hold. It changes nothing by itself: review shows it, and it is told after all others
+
+BEHIND = ": "
+"""Stands between the reason of a flag and the note, in the note of its outcome."""
+
+
+def flag(
+    services: Services, location: Location, ref: str, reason: FlagReason, *, note: str = "", of: str = ""
+) -> Outcome:
+    """Store that the lesson is stale, incorrect or a duplicate (`of` another one).
+
+    Raises InvalidValueError for an unknown reason, IllegalTransitionError for a lesson that is out of use.
+    """
+    if reason not in FLAG_REASONS:
+        raise InvalidValueError(f"unknown reason {reason!r}", hint=f"one of {', '.join(FLAG_REASONS)}")
+    if of and reason != "duplicate":
+        raise InvalidValueError("only a duplicate is one of another lesson")
+    lesson = _living(services, location, ref)
+    original = resolve(services, location, of).id if of else LessonId("")
+    if original == lesson.id:
+        raise InvalidValueError("a lesson does not repeat itself")
+    stated = f"{reason} of {short_id(original)}" if original else reason
+    words = f"{stated}{BEHIND}{note.strip()}" if note.strip() else stated
+    return feedback(services, location, lesson.id, "hurt", words)
+
+
+def withdraw(services: Services, location: Location, ref: str) -> Lesson:
+    """Take back every flag of the lesson, and every statement that it did harm; return the lesson, unchanged."""
+    lesson = _living(services, location, ref)
+    outcome = Outcome(
+        id=services.clock.new_id(), at=next_instant(lesson.recorded_at, services.clock.now()),
+        project=location.project.id, session=SessionId(""), lesson=lesson.id, verdict=WITHDRAWN, note="taken back",
+    )  # fmt: skip
+    services.store.record([outcome])
+    store_evidence(services.store, location.project.id)
+    return lesson
+
+
+def flags(services: Services, location: Location, ref: str) -> list[Flag]:
+    """Return the flags of the lesson that nobody has taken back and that no confirmation has answered, newest first."""
+    lesson = resolve(services, location, ref)
+    where = LogFilter(lesson=lesson.id)
+    since = since_of(services.store.find_records(Change, where))
+    outcomes = standing_outcomes(services.store.find_records(Outcome, where), since)
+    return [flag for outcome in outcomes if (flag := _flag(location, outcome)) is not None]
+
+
+def _flag(location: Location, outcome: Outcome) -> Flag | None:
+    words, _, note = outcome.note.partition(BEHIND)
+    named, _, of = words.partition(" of ")
+    reason = next((each for each in FLAG_REASONS if each == named), None)
+    if reason is None or outcome.verdict != "hurt":
+        return None
+    return Flag(
+        id=outcome.id, at=outcome.at, lesson=outcome.lesson, member=MemberId(""), project=location.project.id,
+        reason=reason, of=LessonId(of), note=note,
+    )  # fmt: skip
+
+
+def _living(services: Services, location: Location, ref: str) -> Lesson:
+    lesson = resolve(services, location, ref)
+    if lesson.state not in LIVING:
+        raise IllegalTransitionError(f"lesson {short_id(lesson.id)} is {lesson.state}")
+    return lesson
 
 
 def _last_shown(services: Services, lesson: LessonId) -> SessionId:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from holdfast.curation.conflicts import settle_saved
@@ -11,7 +12,7 @@ from holdfast.curation.tuning import TRIGGER_LENGTH, TRIGGERS_MOST
 from holdfast.domain.lesson import Lesson, Link, Triggers, Validity, in_state, next_instant
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import LIVING, TRANSITIONS, TRUSTS, LessonId, Trust
-from holdfast.errors import IllegalTransitionError, InvalidValueError
+from holdfast.errors import IllegalTransitionError, InvalidValueError, StaleWriteError
 from holdfast.lean.plain import field_names
 from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
@@ -50,15 +51,19 @@ def revise(
     *,
     author: str,
     trust: Trust = "person",
+    when: Mapping[str, Any] | None = None,
+    expected: datetime | None = None,
 ) -> Lesson:
     """Return the successor, active and linked to the lesson it supersedes. It also restates a retired or forgotten one.
 
-    Raises InvalidValueError for an unknown field, for no change at all and for an impossible value;
-    IllegalTransitionError for a lesson that already has a successor.
+    `when` are triggers that change with it, as `edit` takes them. `expected` is the `recorded_at` of the version that
+    the caller has read. Raises InvalidValueError for an unknown field, for no change at all and for an impossible
+    value; IllegalTransitionError for a lesson that already has a successor; StaleWriteError for another version.
     """
     for name in changes:
         if name not in FIELDS:
             raise InvalidValueError(f"a lesson's {name} cannot be revised", hint=f"one of {', '.join(FIELDS)}")
+    triggers = _checked(when or {})
     if trust not in TRUSTS:
         raise InvalidValueError(f"unknown trust {trust!r}", hint=f"one of {', '.join(TRUSTS)}")
     doubtful = doubt(trust, changes)
@@ -70,11 +75,19 @@ def revise(
 
     def step() -> Lesson:
         old = resolve(services, location, ref)
-        return succeed(
-            services, location, old, _changed(services, location, old, cleaned, trust, author), author=author
-        )
+        require_version(old, expected)
+        draft = _changed(services, location, old, cleaned, triggers, trust, author)
+        return succeed(services, location, old, draft, author=author)
 
     return settle_saved(services, location, with_retries(step), author=author)
+
+
+def require_version(lesson: Lesson, expected: datetime | None) -> None:
+    """Raise StaleWriteError where the lesson is not the version that was recorded then; None accepts every version."""
+    if expected is not None and lesson.recorded_at != expected:
+        raise StaleWriteError(
+            f"somebody changed lesson {short_id(lesson.id)} meanwhile", hint="read it again, then repeat the change"
+        )
 
 
 def is_persons(lesson: Lesson) -> bool:
@@ -151,8 +164,15 @@ def _closed(old: Lesson, new: Lesson) -> list[Lesson]:
 
 
 def _changed(
-    services: Services, location: Location, old: Lesson, changes: Mapping[str, Any], trust: Trust, author: str
+    services: Services,
+    location: Location,
+    old: Lesson,
+    changes: Mapping[str, Any],
+    triggers: Mapping[str, Any],
+    trust: Trust,
+    author: str,
 ) -> Lesson:
+    """Return the successor's fields; `triggers` replace those of their kinds."""
     fields = {name: value for name, value in changes.items() if name not in ("files", "symbols")}
     if old.state == "forgotten" and not fields.get("insight"):
         raise InvalidValueError("a forgotten lesson has no words left", hint="restate it: give the whole insight")
@@ -170,7 +190,7 @@ def _changed(
         )
     elif RESTATED & set(changes):
         fields["anchors"] = tuple(renew(services, location, anchor) or anchor for anchor in old.anchors)
-    if all(getattr(old, name) == value for name, value in fields.items()):
+    if all(getattr(old, name) == value for name, value in fields.items()) and _with_triggers(old, triggers) == old:
         raise InvalidValueError("nothing to revise: no field would change", hint="give at least one new value")
     provenance = replace(old.provenance, author=author)
     revised = replace(old, **fields, provenance=provenance, trust=trust, state="active")
@@ -179,6 +199,7 @@ def _changed(
         before = derive_triggers(old.kind, old.trust, old.insight, old.how, standing=stands)
         after = derive_triggers(revised.kind, trust, revised.insight, revised.how, standing=stands)
         revised = replace(revised, when=restated(old.when, before, after))
+    revised = _with_triggers(revised, triggers)
     if services.must_wait(revised):
         return replace(revised, state="candidate")
     if trust in PROVEN:
@@ -187,6 +208,13 @@ def _changed(
     read = Material(services, location, recent_events(services, location))
     waits = reservation("\n".join(said_now)) or repeated_in(read, said_now)
     return replace(revised, state="candidate") if waits else revised
+
+
+def _with_triggers(lesson: Lesson, triggers: Mapping[str, Any]) -> Lesson:
+    """Return the lesson with these kinds of triggers replaced; as it is where none of them differs."""
+    if all(getattr(lesson.when, name) == value for name, value in triggers.items()):
+        return lesson
+    return replace(lesson, when=replace(lesson.when, **triggers, edited=True))
 
 
 def _from_root(location: Location, files: tuple[str, ...], typed: bool) -> tuple[str, ...]:

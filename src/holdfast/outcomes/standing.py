@@ -22,7 +22,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Outcome
 from holdfast.domain.statefamilies import OUTCOME_WEIGHTS
-from holdfast.domain.vocabulary import LessonId, Moment, ProjectId, SessionId
+from holdfast.domain.vocabulary import LessonId, Moment, ProjectId, SessionId, Verdict
 from holdfast.errors import StoreError
 from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.tuning import (
@@ -52,6 +52,8 @@ PERSONAL = ("remember", "accept", "confirm", "revise", "undo", "edit", "import")
 """Verbs of changes by which somebody vouches for a lesson: outcomes before them no longer count."""
 NEEDED = ("heeded", "helped", "missed")
 NOT_NEEDED = ("ignored", "overridden")
+WITHDRAWN: Verdict = "unclear"
+"""The verdict of a person's statement that takes back what was stated against a lesson; it counts for nothing."""
 NAME = "outcome"
 """Name of the factor among a result's multipliers."""
 _COUNTED = ("heeded", "helped", "ignored", "overridden", "failed", "hurt")
@@ -228,7 +230,7 @@ def since_of(changes: Sequence[Change]) -> datetime | None:
 
 def standing_of(outcomes: Iterable[Outcome], since: datetime | None = None) -> Standing:
     """Return the standing of one lesson by its outcomes, in any order; outcomes up to `since` do not count."""
-    counted = [outcome for outcome in outcomes if since is None or outcome.at > since]
+    counted = standing_outcomes(outcomes, since)
     without = [outcome for outcome in counted if outcome.withheld and outcome.verdict != "withheld"]
     shown = [outcome for outcome in counted if not outcome.withheld]
     credit = sum(_worth(outcome) for outcome in shown if outcome.verdict in ("heeded", "helped"))
@@ -248,6 +250,15 @@ def standing_of(outcomes: Iterable[Outcome], since: datetime | None = None) -> S
         factor=HURT_FACTOR if hurt > helped else _factor(shown),
         **counts,
     )
+
+
+def standing_outcomes(outcomes: Iterable[Outcome], since: datetime | None = None) -> list[Outcome]:
+    """Return the outcomes that count: those after `since`, without statements of harm that were taken back."""
+    counted = [outcome for outcome in outcomes if since is None or outcome.at > since]
+    taken_back = max((each.at for each in counted if each.verdict == WITHDRAWN and not each.judge), default=None)
+    if taken_back is None:
+        return counted
+    return [each for each in counted if each.judge or each.verdict != "hurt" or each.at > taken_back]
 
 
 def _factor(outcomes: Sequence[Outcome]) -> float:

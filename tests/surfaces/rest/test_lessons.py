@@ -173,3 +173,17 @@ def test_a_rule_of_the_organisation_reaches_every_project_and_is_reviewed_once(w
         assert "customer" in start["text"]
         assert world.call("GET", f"/projects/{project}/documents", role="reader").json()["documents"] == []
     assert len(world.call("GET", "/projects/organisation/documents", role="reader").json()["documents"]) == 1
+
+
+def test_exactly_one_change_is_undone_and_words_and_triggers_change_together(world: World) -> None:
+    saved = world.lesson("Retries are capped at 3")
+    path = f"{LESSONS}/{saved['id']}"
+    change = {"insight": "Retries are capped at 5", "when": {"commands": ["make retry"]}}
+    revised = world.call("PATCH", path, json=change, headers={"If-Match": world.call("GET", path).headers["ETag"]})
+    assert revised.json()["when"]["commands"] == ["make retry"]
+    entry = world.call("GET", f"/projects/{SHOP}/log").json()["items"][0]
+    world.lesson("Times are UTC")
+    undone = world.call("POST", f"/projects/{SHOP}/undo?change={entry['id']}")
+    assert (undone.status_code, undone.json()["undone"]) == (200, entry["id"])
+    assert world.call("GET", path).json()["state"] == "active"
+    assert world.call("POST", f"/projects/{SHOP}/undo?change={entry['id']}").status_code == 422

@@ -136,6 +136,17 @@ class LessonIn(Strict):
     revive_when: Short = ""
 
 
+class TriggersChange(Strict):
+    """Triggers; a list replaces all of its kind, and what is left out stays."""
+
+    paths: Texts | None = None
+    symbols: Texts | None = None
+    literals: Texts | None = None
+    commands: Texts | None = None
+    work: Texts | None = None
+    standing: bool | None = None
+
+
 class LessonChange(Strict):
     """What changes of a lesson; what is left out stays. New words make a successor, which supersedes the lesson."""
 
@@ -150,19 +161,14 @@ class LessonChange(Strict):
     tags: Texts | None = None
     topic: Short | None = None
     pinned: bool | None = None
+    when: TriggersChange | None = None
     trust: Literal["person", "agent"] = "agent"
 
 
-class WhenChange(Strict):
+class WhenChange(TriggersChange):
     """When a lesson is told; a list replaces all conditions of its kind, and what is left out stays."""
 
     title: Short | None = Field(default=None, description="Its verdict in at most 12 words; empty makes one")
-    paths: Texts | None = None
-    symbols: Texts | None = None
-    literals: Texts | None = None
-    commands: Texts | None = None
-    work: Texts | None = None
-    standing: bool | None = None
     revive_when: Short | None = Field(default=None, description="When it wakes once it is retired; empty: never")
 
 

@@ -150,10 +150,13 @@ def revise_lesson(call: OpCall) -> OpAnswer:
     """Return the successor. For everybody but reviewers and owners it waits, and the lesson stays as it is."""
     lesson = call.changing_lesson()
     body = call.says(models.LessonChange)
-    changes: dict[str, Any] = body.model_dump(exclude_none=True, exclude={"trust"})
+    changes: dict[str, Any] = body.model_dump(exclude_none=True, exclude={"trust", "when"})
+    when = body.when.model_dump(exclude_none=True) if body.when else None
     if "topic" in changes:
         changes["topic_key"] = changes.pop("topic")
-    successor = call.memory.revise(lesson.id, author=call.caller.name, trust=_trust(call, body.trust), **changes)
+    successor = call.memory.revise(
+        lesson.id, author=call.caller.name, trust=_trust(call, body.trust), when=when, **changes
+    )
     return _saved(call, successor, "lesson.revise", location=True, also=(lesson.id,))
 
 
@@ -202,11 +205,13 @@ class UndoQuery(Strict):
     """What to do where the last change was a purge."""
 
     past_purges: Annotated[Flag, Field(description="Undo the last change that was no purge")] = False
+    change: Annotated[str, Field(max_length=100, description="Undo exactly the change with this id")] = ""
 
 
 def undo_change(call: OpCall) -> OpAnswer:
-    """Undo the last change of the project's memory."""
-    change = call.memory.undo(author=call.caller.name, past_purges=call.asks(UndoQuery).past_purges)
+    """Undo the last change of the project's memory, or exactly one."""
+    query = call.asks(UndoQuery)
+    change = call.memory.undo(author=call.caller.name, past_purges=query.past_purges, change=query.change)
     return OpAnswer(
         value=views.whole(change), changed=change.lessons, audit=("project.undo", call.project.id),
         details={"lessons": str(len(change.lessons))},
@@ -325,6 +330,7 @@ OPERATIONS = (
         method="POST", path="/projects/{project}/undo", name="undo_change", verb="review", call=undo_change,
         query=UndoQuery,
         summary="Undo the last change of a project's memory.", out=dict[str, Any], idempotent=True,
-        notes="A whole import is one change. A purge cannot be undone.",
+        notes="A whole import is one change. A purge cannot be undone. `change` undoes exactly one, "
+        "unless its lessons were changed again since.",
     ),
 )  # fmt: skip
