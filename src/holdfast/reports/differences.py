@@ -8,23 +8,19 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
+from holdfast.reports.tuning import (
+    CONTEXT_LINES,
+    CONTEXT_WORDS,
+    HEAD_LINES,
+    LEAST_ALIKE,
+    LINE_LIMIT,
+    MATCHED_LINES,
+    MATCHED_WORDS,
+)
+
 Sign = Literal["", "-", "+", "gap"]
 Mark = Literal["", "removed", "added", "gap", "quote"]
 
-CONTEXT_LINES = 3
-"""Unchanged lines that are shown around a change."""
-CONTEXT_WORDS = 12
-"""Unchanged words that are shown around a change of a text."""
-HEAD_LINES = 24
-"""Lines of unchanged code that are shown where nothing changed."""
-LINE_LIMIT = 240
-"""Characters of a line of code that are shown."""
-MATCHED_LINES = 1_500
-"""Lines on each side, between the first and the last difference, that are compared with each other."""
-MATCHED_WORDS = 3_000
-"""Words and signs on each side of a text that are compared with each other."""
-LEAST_ALIKE = 0.5
-"""Share of equal text from which two lines are one line that was changed."""
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 

@@ -18,13 +18,8 @@ from holdfast.freshness.verify import STALE
 from holdfast.ports.services import Services
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.reports.differences import DiffRow, NumberedLines, cut_rows, line_rows, one_side
+from holdfast.reports.tuning import ROWS_MOST, ROWS_SHOWN, SIDES_SHOWN
 
-SIDES_SHOWN = 3
-"""Places of a lesson whose code is shown at first, the worst first."""
-ROWS_SHOWN = 60
-"""Rows of one place's code that are shown at first."""
-ROWS_MOST = 2_000
-"""Rows that are shown of it at all."""
 UNCOMMITTED = "-"
 
 

@@ -27,29 +27,22 @@ from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.rendering.origins import TRUST_WORDS, change_words, origin_words
 from holdfast.reports.differences import Piece, quoted_pieces, word_pieces
 from holdfast.reports.lessoncode import CodeStory, tell_code
+from holdfast.reports.tuning import (
+    RELATED_SHOWN,
+    SESSIONS_SHOWN,
+    TELLINGS_SHOWN,
+    TEXT_SHOWN,
+    TURN_MOST,
+    TURN_SHOWN,
+    UNDONE_TOGETHER,
+    VERSIONS_SHOWN,
+    WAITING_READ,
+)
 
 Section = Literal["", "code", "conversation", "history", "told"]
 """The part of a story that is given whole; empty: none."""
 Tone = Literal["good", "quiet", "warn", "bad"]
 
-TURN_SHOWN = 700
-"""Characters of a turn of the conversation that are shown at first."""
-TURN_MOST = 16_000
-"""Characters of it that are shown at all."""
-TEXT_SHOWN = 1_200
-"""Characters of a changed text that are shown at first."""
-VERSIONS_SHOWN = 4
-"""Newest versions that are shown at first."""
-SESSIONS_SHOWN = 8
-"""Newest sessions that were told it that are shown at first."""
-TELLINGS_SHOWN = 3
-"""Moments of one session that are shown at first."""
-RELATED_SHOWN = 8
-"""Lessons of one relation that are shown."""
-WAITING_READ = 500
-"""Newest waiting lessons that are looked through for those that are about this one."""
-UNDONE_TOGETHER = 5
-"""Lessons that a change may concern to be undone from the page of one of them."""
 PERSONAL = ("revise", "edit", "confirm", "accept", "reject", "retire", "forget", "settle", "rescue", "promote")
 """Verbs of changes by a person's decision: these can be undone from the page."""
 
@@ -155,7 +148,7 @@ class RelatedLesson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class LessonTelling:
     """One moment at which the lesson was told."""
 
     at: datetime
@@ -184,7 +177,7 @@ class ToldSession:
     """Empty: somebody said something of the lesson outside a session."""
     host: str
     at: datetime
-    tellings: tuple[Telling, ...] = ()
+    tellings: tuple[LessonTelling, ...] = ()
     more: int = 0
     """Further moments at which it was told."""
     followed: tuple[Followed, ...] = ()
@@ -586,7 +579,8 @@ def _sessions(log: LessonHistory, most: int | None) -> tuple[tuple[ToldSession, 
 def _session(session: str, deliveries: Sequence[Delivery], outcomes: Sequence[Outcome], is_whole: bool) -> ToldSession:
     shown = deliveries if is_whole else deliveries[:TELLINGS_SHOWN]
     tellings = tuple(
-        Telling(at=each.at, moment=MOMENT_PROFILES[each.moment].words, trigger=each.trigger) for each in reversed(shown)
+        LessonTelling(at=each.at, moment=MOMENT_PROFILES[each.moment].words, trigger=each.trigger)
+        for each in reversed(shown)
     )
     followed = tuple(
         Followed(

@@ -27,3 +27,50 @@ DIFF_LINES = 16
 """Lines of changed code that are shown of one lesson."""
 DIGITS = 16
 """Hexadecimal digits of a digest."""
+
+# Differences of texts
+
+CONTEXT_LINES = 3
+"""Unchanged lines that are shown around a change."""
+CONTEXT_WORDS = 12
+"""Unchanged words that are shown around a change of a text."""
+HEAD_LINES = 24
+"""Lines of unchanged code that are shown where nothing changed."""
+LINE_LIMIT = 240
+"""Characters of a line of code that are shown."""
+MATCHED_LINES = 1_500
+"""Lines on each side, between the first and the last difference, that are compared with each other."""
+MATCHED_WORDS = 3_000
+"""Words and signs on each side of a text that are compared with each other."""
+LEAST_ALIKE = 0.5
+"""Share of equal text from which two lines are one line that was changed."""
+
+# A lesson's code
+
+SIDES_SHOWN = 3
+"""Places of a lesson whose code is shown at first, the worst first."""
+ROWS_SHOWN = 60
+"""Rows of one place's code that are shown at first."""
+ROWS_MOST = 2_000
+"""Rows that are shown of it at all."""
+
+# A lesson's story
+
+TURN_SHOWN = 700
+"""Characters of a turn of the conversation that are shown at first."""
+TURN_MOST = 16_000
+"""Characters of it that are shown at all."""
+TEXT_SHOWN = 1_200
+"""Characters of a changed text that are shown at first."""
+VERSIONS_SHOWN = 4
+"""Newest versions that are shown at first."""
+SESSIONS_SHOWN = 8
+"""Newest sessions that were told it that are shown at first."""
+TELLINGS_SHOWN = 3
+"""Moments of one session that are shown at first."""
+RELATED_SHOWN = 8
+"""Lessons of one relation that are shown."""
+WAITING_READ = 500
+"""Newest waiting lessons that are looked through for those that are about this one."""
+UNDONE_TOGETHER = 5
+"""Lessons that a change may concern to be undone from the page of one of them."""
