@@ -14,12 +14,25 @@ from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import FAMILIES, ROW_FAMILIES, RowFamily, StateFamily, without_lesson
-from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
+from holdfast.domain.vocabulary import LIVING, STATES, LessonId, ProjectId, SessionId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import clean, from_plain, storable, to_plain
-from holdfast.ports.store import EventFilter, Extent, LessonFilter, LogFilter, SpokenTurn, StoreCare
+from holdfast.ports.store import (
+    EventFilter,
+    Extent,
+    Facet,
+    LessonFilter,
+    LogFilter,
+    SessionFilter,
+    SessionRow,
+    SpokenTurn,
+    StoreCare,
+)
+from holdfast.stores._shared.facets import count_values
 from holdfast.stores._shared.purging import RAW, Purging
-from holdfast.text.searchkeys import anchored_files, text_columns
+from holdfast.stores._shared.rows import instant, micros
+from holdfast.stores._shared.sessions import SessionPart, sum_up
+from holdfast.text.searchkeys import anchored_files, is_in_area, text_columns
 from holdfast.text.speech import turns_of
 from holdfast.text.words import duplicate_key
 
@@ -70,6 +83,19 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         spoken = [row for row in rows if where.kind is None or row[1].key.startswith(spoken_prefix(where.kind))]
         return spoken[-where.last :][: max(0, where.limit)]
 
+    def list_sessions(self, where: SessionFilter) -> list[SessionRow]:
+        parts = [part for part in sum_up(self._logs[Event].items()) if _is_listed(part, where)]
+        parts.sort(key=lambda part: (-part.last, part.session, part.project))
+        return [self._session(part) for part in parts][: max(0, where.limit)]
+
+    def _session(self, part: SessionPart) -> SessionRow:
+        opening = self._logs[Event][part.opening].text if part.opening else ""
+        return SessionRow(
+            project=ProjectId(part.project), session=SessionId(part.session), host=part.host, branch=part.branch,
+            first=instant(part.first), last=instant(part.last), events=part.events, prompts=part.prompts,
+            opening=opening,
+        )  # fmt: skip
+
     def put(
         self, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None], change: Change | None = None
     ) -> None:
@@ -115,6 +141,9 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
             end = -where.beyond[0].timestamp(), where.beyond[1]
             lessons = [lesson for lesson in lessons if (-lesson.recorded_at.timestamp(), lesson.id) > end]
         return lessons[max(0, where.offset) :][: max(0, where.limit)]
+
+    def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
+        return count_values(self.find(where), facet, most)
 
     def known(self, as_of: datetime | None) -> Iterator[Row]:
         for at, lesson in self._recorded(as_of):
@@ -230,6 +259,7 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
             and where.topic_key in ("", lesson.topic_key)
             and where.duplicate_key in ("", duplicate_key(lesson.insight))
             and (not where.path or clean(where.path) in anchored_files(lesson))
+            and _is_about(lesson, where)
             and bool(lesson.scope.branch or not where.staged)
             and (not where.without_vector or lesson.id not in self.vectors.get(where.without_vector, {}))
         )
@@ -253,9 +283,37 @@ def _rule(lesson: Lesson) -> tuple[str, ...]:
     return (key, lesson.scope.owner, lesson.scope.level, lesson.kind) if key else ()
 
 
+def _is_about(lesson: Lesson, where: LessonFilter) -> bool:
+    return (
+        (not where.area or any(is_in_area(path, clean(where.area)) for path in anchored_files(lesson)))
+        and clean(where.person) in ("", lesson.provenance.person)
+        and (not where.tag or clean(where.tag) in lesson.tags)
+        and where.trust in (None, lesson.trust)
+        and _is_between(lesson.recorded_at, where)
+    )
+
+
+def _is_between(at: datetime, where: LessonFilter | LogFilter) -> bool:
+    return (where.since is None or at >= where.since) and (where.until is None or at < where.until)
+
+
+def _is_listed(part: SessionPart, where: SessionFilter) -> bool:
+    return (
+        where.project in ("", part.project)
+        and clean(where.session) in ("", part.session)
+        and clean(where.host) in ("", part.host)
+        and (not where.branch or clean(where.branch) in part.branches)
+        and (where.since is None or part.last >= micros(where.since))
+        and (where.until is None or part.first < micros(where.until))
+        and (where.beyond is None or (-part.last, part.session) > (-micros(where.beyond[0]), where.beyond[1]))
+    )
+
+
 def _is_logged(entry: Any, where: EventFilter | LogFilter) -> bool:
     is_about = isinstance(where, EventFilter) or where.lesson in (_lessons_of(entry) | {""})
     is_of_session = where.session in ("", getattr(entry, "session", None))
+    if isinstance(where, LogFilter) and not _is_between(entry.at, where):
+        return False
     return is_about and is_of_session and where.project in ("", entry.project)
 
 

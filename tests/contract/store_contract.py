@@ -12,6 +12,7 @@ import inspect
 from holdfast.ports.store import Store
 
 from .store_lessons import EventContract, LessonContract
+from .store_listings import FacetsContract, SessionsContract, TimesContract
 from .store_log import (
     ChangingContract,
     LogContract,
@@ -28,6 +29,9 @@ from .store_search import SearchContract
 class StoreContract(
     EventContract,
     LessonContract,
+    SessionsContract,
+    FacetsContract,
+    TimesContract,
     SearchContract,
     WordsContract,
     PathContract,

@@ -12,7 +12,7 @@ from tests.postgresql import Database as OwnDatabase
 from holdfast.errors import SchemaTooOldError
 from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import dumps
-from holdfast.ports.store import EventFilter, LessonFilter
+from holdfast.ports.store import EventFilter, LessonFilter, SessionFilter
 from holdfast.stores._shared.rows import micros
 from holdfast.stores.postgresql import make, schema
 from holdfast.stores.postgresql.address import address_of
@@ -36,7 +36,7 @@ _FIRST = (
     "INSERT INTO state (org, family, owner, value, updated_at) VALUES (%(org)s, 'place', %(id)s, 'x', %(at)s)"
     " ON CONFLICT (org, family, owner) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
 )
-WRITES_OF: dict[int, tuple[str, ...]] = {1: _FIRST}
+WRITES_OF: dict[int, tuple[str, ...]] = {1: _FIRST, 2: _FIRST}
 """What a Holdfast of each earlier schema writes, as it was: never edit an entry, add one with each migration."""
 
 
@@ -107,6 +107,7 @@ def test_a_schema_is_upgraded_while_servers_of_its_version_write(cluster: Cluste
         events = store.find_events(EventFilter(limit=100_000))
         assert sorted(event.key for _, event in events) == sorted(key for _, key in acknowledged)
         assert [position for position, _ in events] == [*range(1, len(events) + 1)]
+        assert sum(row.events for row in store.list_sessions(SessionFilter(project=PROJECT))) == len(events)
         store.put([make_lesson()], {})
     cluster.drop_database(database.name)
 

@@ -66,7 +66,8 @@ def fill(store: PostgresStore) -> None:
     lesson = reachable(store)
     store.put([next_version(lesson)], {lesson.id: lesson.recorded_at}, make_change(lessons=(lesson.id,)))
     store.put_vectors(EMBEDDER, {lesson.id: (1.0, 0.0, 0.0)})
-    store.append_events([make_event(kind="prompt", key=spoken_prefix("prompt") + "1", text="Where is the engine?")])
+    prompt = spoken_prefix("prompt") + "1"
+    store.append_events([make_event(kind="prompt", key=prompt, text="Where is the engine?", branch="main")])
     store.search_turns(Query(project=PROJECT, text="engine"), 5)
     store.record([make_delivery(), make_outcome(), make_checkpoint()])
     store.set_state(PLACE, "/a", "secret")

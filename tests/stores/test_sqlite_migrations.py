@@ -35,7 +35,7 @@ FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")
 AFTER_STATE = (
     "state_rows", "turns", "turn_text", "turns_indexed", "team_records", "team_keys", "team_counters", "audit_log",
-    "audit_head", "documents",
+    "audit_head", "documents", "sessions", "session_branches",
 )  # fmt: skip
 """Tables of the migrations after the one that made `state`."""
 

@@ -13,7 +13,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.domain.statefamilies import RowFamily, StateFamily
-from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State
+from holdfast.domain.vocabulary import EventKind, LessonId, LessonKind, ProjectId, SessionId, State, Trust
 from holdfast.errors import LessonNotFoundError, StoreError
 
 
@@ -51,6 +51,16 @@ class LessonFilter:
     """`text.words.duplicate_key` of the insight: normalised words; equal keys may be duplicates."""
     path: str = ""
     """Anchored to this file, now or before a move or on a branch (`text.searchkeys.anchored_files`)."""
+    area: str = ""
+    """Anchored to a file in this folder or below it; ROOT_AREA: to a file in the project's own folder."""
+    person: str = ""
+    """Stated by this person (`Provenance.person`)."""
+    tag: str = ""
+    trust: Trust | None = None
+    since: datetime | None = None
+    """Only versions recorded at this instant or later."""
+    until: datetime | None = None
+    """Only versions recorded before this instant."""
     staged: bool = False
     """Only those staged on a branch."""
     without_vector: str = ""
@@ -70,7 +80,56 @@ class LogFilter:
     """Empty: every project."""
     session: SessionId = ""  # type: ignore[assignment]
     lesson: LessonId = ""  # type: ignore[assignment]
+    since: datetime | None = None
+    """Only records of this instant or later."""
+    until: datetime | None = None
+    """Only records before this instant."""
     limit: int = 1_000
+
+
+Facet = Literal["area", "file", "kind", "month", "person", "state", "tag", "trust"]
+"""What lessons are counted by: `text.searchkeys.facet_values` says which values a lesson has."""
+ROOT_AREA = "."
+"""The area of files that are in no folder."""
+EVERY = 1_000_000_000
+"""A limit that no store reaches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """Selects sessions, the one with the newest event first, ties by session; all conditions hold together."""
+
+    project: ProjectId = ""  # type: ignore[assignment]
+    """Empty: every project. A session with events of two projects is one session in each."""
+    session: SessionId = ""  # type: ignore[assignment]
+    branch: str = ""
+    """Only sessions with an event on that branch."""
+    host: str = ""
+    since: datetime | None = None
+    """Only sessions with an event at this instant or later."""
+    until: datetime | None = None
+    """Only sessions that began before this instant."""
+    beyond: tuple[datetime, SessionId] | None = None
+    """Only sessions that follow, in the order of the answer, one with that last event and that id."""
+    limit: int = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """What the events of a session in one project add up to."""
+
+    project: ProjectId
+    session: SessionId
+    host: str
+    """That of the event received first."""
+    branch: str
+    """The last one that an event names; empty where none does."""
+    first: datetime
+    last: datetime
+    events: int
+    prompts: int
+    opening: str = ""
+    """The text of the first prompt received; empty where there is none or it was erased."""
 
 
 class EventLog(Protocol):
@@ -85,6 +144,9 @@ class EventLog(Protocol):
         A reader can continue after the last position it has read: a new event never appears below a position that was
         readable before, even if several processes write at once.
         """
+
+    def list_sessions(self, where: SessionFilter) -> list[SessionRow]:
+        """Return the sessions that match, the one with the newest event first, without reading their events."""
 
 
 class LessonStore(Protocol):
@@ -120,6 +182,13 @@ class LessonStore(Protocol):
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         """Return the lessons that match, newest first, ties by id."""
+
+    def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
+        """Count the lessons that `find` would return by a facet; return the `most` frequent values, ties by value.
+
+        The limit holds: with a limit of 2,000 the newest 2,000 lessons that match are counted. A lesson counts once for
+        each value that it has, and not at all where it has none.
+        """
 
 
 def get_readable(lessons: LessonStore, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:

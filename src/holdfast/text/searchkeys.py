@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
-from holdfast.ports.store import NameRelation, TokenSource
+from holdfast.ports.store import ROOT_AREA, Facet, NameRelation, TokenSource
 from holdfast.text import words
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature, masked
@@ -123,6 +123,36 @@ def related_names(names: Sequence[str]) -> dict[str, set[tuple[NameRelation, int
 def anchored_files(lesson: Lesson) -> list[str]:
     """Return the files a lesson is anchored to, including earlier paths and paths on other branches."""
     return list(dict.fromkeys((*lesson.paths, *(path for anchor in lesson.anchors for path in anchor.other_paths))))
+
+
+AREA_LEVELS = 2
+"""Folders of a path that make the area of a lesson: `src/holdfast`."""
+
+
+def area_of(path: str) -> str:
+    """Return the first folders of a file's path; ROOT_AREA for a file in no folder."""
+    return "/".join(path.split("/")[:-1][:AREA_LEVELS]) or ROOT_AREA
+
+
+def is_in_area(path: str, area: str) -> bool:
+    """Return whether the file is in that folder or below it; ROOT_AREA has the files that are in no folder."""
+    return "/" not in path if area == ROOT_AREA else path.startswith(f"{area}/")
+
+
+def facet_values(lesson: Lesson, facet: Facet) -> list[str]:
+    """Return the values by which a lesson is counted, each once; a file and an area for each anchored file."""
+    files = anchored_files(lesson) if facet in ("area", "file") else []
+    values: dict[Facet, tuple[str, ...]] = {
+        "area": tuple(map(area_of, files)),
+        "file": tuple(files),
+        "kind": (lesson.kind,),
+        "month": (f"{lesson.recorded_at:%Y-%m}",),
+        "person": (lesson.provenance.person,),
+        "state": (lesson.state,),
+        "tag": lesson.tags,
+        "trust": (lesson.trust,),
+    }
+    return [value for value in dict.fromkeys(values[facet]) if value]
 
 
 def folders_above(path: str) -> list[str]:

@@ -32,6 +32,24 @@ def test_events_are_stored_once_redacted_and_read_in_pages(world: World) -> None
     assert "ghp_" not in str(texts)
 
 
+def test_sessions_come_newest_first_and_are_filtered(world: World) -> None:
+    rows = [event(1, "s1"), event(2, "s1") | {"branch": "fix"}, event(3, "s2") | {"host": "other"}]
+    world.lines(PROJECT + "/events", rows, role="writer")
+
+    def listed(query: str) -> list[str]:
+        answer = world.call("GET", f"{PROJECT}/sessions?{query}", role="reader").json()
+        return [row["session"] for row in answer["items"]]
+
+    (first, second) = world.call("GET", PROJECT + "/sessions", role="reader").json()["items"]
+    assert [first["session"], second["session"]] == ["s2", "s1"]
+    expected = {"branch": "fix", "events": 2, "prompts": 2, "first": "2026-11-21T08:00:00.000000Z"}
+    assert {name: second[name] for name in expected} == expected
+    assert second["opening"].startswith("word1 and a token")
+    assert listed("branch=fix") == listed("until=2026-11-23T08:00:00Z") == ["s1"]
+    assert listed("host=other") == listed("since=2026-11-23T08:00:00Z") == ["s2"]
+    assert world.call("GET", f"{PROJECT}/sessions?since=yesterday", role="reader").status_code == 422
+
+
 def test_a_line_that_is_wrong_stores_none_of_them_and_is_named(world: World) -> None:
     refused = world.lines(PROJECT + "/events", [event(1), {"session": "s1"}], role="writer")
     assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "line 2.key")

@@ -25,13 +25,15 @@ from holdfast.stores.postgresql.tenant import Sql, Tenant
 from holdfast.stores.postgresql.vectors import put_vectors
 from holdfast.stores.sqlite.connection import Connection, translate
 from holdfast.stores.sqlite.lessons import insert_version
+from holdfast.stores.sqlite.sessions import rebuild
 from holdfast.stores.sqlite.vectors import pack
 
 READ_AT_ONCE = 1_000
 WAIT_S = 30.0
 TABLES = (
     "counters", "events", "lessons", *derived.TABLES, "words", "postings", "vectors", "turns", "turn_postings",
-    "turns_indexed", *(table for table, _ in eventlog.TABLES.values()), "change_lessons", "state", "state_rows",
+    "turns_indexed", "sessions", "session_branches", "sessions_summed",
+    *(table for table, _ in eventlog.TABLES.values()), "change_lessons", "state", "state_rows",
     "set_aside",
 )  # fmt: skip
 """The tables of a store, which a copy replaces."""
@@ -104,6 +106,7 @@ def _write_events(sql: Sql, lite: sqlite3.Connection) -> None:
 
     rows = map(full, _pages(sql, "events", "position", "session, key, project, doc"))
     lite.executemany("INSERT INTO events (position, session, key, project, doc) VALUES (?, ?, ?, ?, ?)", rows)
+    rebuild(lite)
     _set_sequence(lite, "events", eventlog.read_counters(sql, "events"))
 
 

@@ -17,7 +17,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import dumps, loads
 from holdfast.stores._shared.purging import RAW, Plain, Purging
 from holdfast.stores._shared.rows import DAMAGED, document, micros, record_of
-from holdfast.stores.postgresql import derived, states, team, turns
+from holdfast.stores.postgresql import derived, sessions, states, team, turns
 from holdfast.stores.postgresql.eventlog import TABLES
 from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.tenant import Sql
@@ -39,6 +39,7 @@ def purge(sql: Sql, ids: Sequence[str]) -> dict[str, int]:
     erased = _drop_words(sql, purging)
     if purging.sessions:
         turns.index_again(sql, purging.sessions)
+        sessions.sum_up_again(sql, purging.sessions)
     erased["state"] = states.forget_words(sql, purging)
     for row in rows:
         derived.drop_rows(sql, row)

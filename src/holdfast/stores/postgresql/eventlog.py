@@ -15,6 +15,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.ports.store import EventFilter, L, LogFilter, LogRecord
 from holdfast.stores._shared.purging import RAW
 from holdfast.stores._shared.rows import LeftOut, document, micros, read_rows, record_of
+from holdfast.stores.postgresql import sessions
 from holdfast.stores.postgresql.rows import but, key
 from holdfast.stores.postgresql.tenant import Sql
 
@@ -73,6 +74,8 @@ def append(sql: Sql, events: Sequence[Event]) -> int:
     insert_rows(sql, new)
     if new:
         add_to_counter(sql, "events", len(new))
+        stored = (event for event, _ in reversed(rows.values()))
+        sessions.add_new(sql, last, list(enumerate(stored, start=last + 1)))
     return len(new)
 
 
@@ -170,6 +173,10 @@ def find_records(sql: Sql, kind: type[L], where: LogFilter, left_out: LeftOut) -
             args += [sql.org, key(value)]
         else:
             clauses.append("false")
+    for clause, at in (("at >= %s", where.since), ("at < %s", where.until)):
+        if at is not None:
+            clauses.append(clause)
+            args.append(micros(at))
 
     def ask() -> Iterable[tuple[int, str]]:
         return sql.execute(

@@ -6,7 +6,7 @@ order, so that two writers never wait for each other. The derived rows change in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,8 +15,9 @@ from psycopg.errors import UniqueViolation
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
+from holdfast.lean.plain import clean
 from holdfast.lean.texts import short_id
-from holdfast.ports.store import Extent, LessonFilter
+from holdfast.ports.store import ROOT_AREA, Extent, LessonFilter
 from holdfast.stores._shared.derived import SEARCHABLE
 from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, read_rows, record_of
 from holdfast.stores.postgresql import derived
@@ -160,8 +161,8 @@ def _conditions(sql: Sql, where: LessonFilter) -> tuple[list[str], list[Any]]:
     ):
         if is_asked:
             also(clause, *values)
-    if where.path:
-        also(*_anchored(sql, where))
+    for clause, *values in (*_times(where), *_subjects(sql, where)):
+        also(clause, *values)
     if where.staged:
         also("l.branch <> ''")
     if where.beyond is not None:
@@ -171,6 +172,45 @@ def _conditions(sql: Sql, where: LessonFilter) -> tuple[list[str], list[Any]]:
         without = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.org = %s AND v.lesson = l.row AND v.embedder = %s)"
         also(without, sql.org, key(where.without_vector))
     return clauses, args
+
+
+def _times(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
+    if where.since is not None:
+        yield "l.recorded_at >= %s", micros(where.since)
+    if where.until is not None:
+        yield "l.recorded_at < %s", micros(where.until)
+
+
+_DOC = "(CASE WHEN pg_input_is_valid(l.doc, 'jsonb') THEN l.doc::jsonb ELSE '{}' END)"
+
+
+def _subjects(sql: Sql, where: LessonFilter) -> Iterator[tuple[Any, ...]]:
+    """Yield SQL and arguments for what the lessons are about and who stated them."""
+    if where.path:
+        yield _anchored(sql, where)
+    if where.area:
+        yield _in_area(sql, where)
+    if where.person:
+        yield f"{_DOC} #>> '{{provenance,person}}' = %s", clean(where.person)
+    if where.trust:
+        yield f"coalesce({_DOC} ->> 'trust', 'agent') = %s", where.trust
+    if where.tag:
+        yield f"coalesce({_DOC} -> 'tags', '[]') ? %s", clean(where.tag)
+
+
+def _in_area(sql: Sql, where: LessonFilter) -> tuple[Any, ...]:
+    """Return SQL and arguments for: anchored below the folder."""
+    begin, is_root = key(f"{where.area}/"), where.area == ROOT_AREA
+    if where.as_of is None and "forgotten" not in where.states:
+        folder = "folder = ''" if is_root else "(folder = %s OR (folder > %s AND folder < %s))"
+        anchors = f"SELECT lesson FROM anchors WHERE org = %s AND live AND glob = '' AND {folder}"
+        return (
+            f"l.row IN ({anchors})",
+            sql.org,
+            *(() if is_root else (key(where.area), key(begin), key(f"{where.area}0"))),
+        )
+    inside = "strpos(f, '/') = 0" if is_root else "starts_with(f, %s)"
+    return f"EXISTS (SELECT 1 FROM unnest(l.files) f WHERE {inside})", *(() if is_root else (begin,))
 
 
 def _anchored(sql: Sql, where: LessonFilter) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.ports.store import Problem
 from holdfast.stores._shared.derived import SEARCHABLE
 from holdfast.stores._shared.rows import DAMAGED, record_of
-from holdfast.stores.postgresql import derived, eventlog
+from holdfast.stores.postgresql import derived, eventlog, sessions
 from holdfast.stores.postgresql.rows import key
 from holdfast.stores.postgresql.tenant import Sql
 
@@ -86,6 +86,8 @@ def set_aside(sql: Sql) -> dict[str, int]:
             for row in rows:
                 derived.drop_rows(sql, row)
         sql.execute(f"DELETE FROM {table} WHERE org = %s AND {column} = ANY(%s::bigint[])", (sql.org, rows))
+    if "events" in damaged:
+        sessions.drop_rows(sql)
     return {table: len(rows) for table, rows in damaged.items()}
 
 

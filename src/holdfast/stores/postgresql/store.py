@@ -21,6 +21,7 @@ from holdfast.ports.store import (
     ErrorMatches,
     EventFilter,
     Extent,
+    Facet,
     L,
     LessonFilter,
     LinkedMatch,
@@ -30,6 +31,8 @@ from holdfast.ports.store import (
     PinnedMatch,
     Problem,
     RecentMatch,
+    SessionFilter,
+    SessionRow,
     SymbolMatch,
     TextMatches,
     TokenMatch,
@@ -37,8 +40,20 @@ from holdfast.ports.store import (
     TurnMatches,
     VectorMatch,
 )
+from holdfast.stores._shared import facets
 from holdfast.stores._shared.rows import LeftOut
-from holdfast.stores.postgresql import copies, erase, eventlog, matching, postings, soundness, states, turns, vectors
+from holdfast.stores.postgresql import (
+    copies,
+    erase,
+    eventlog,
+    matching,
+    postings,
+    sessions,
+    soundness,
+    states,
+    turns,
+    vectors,
+)
 from holdfast.stores.postgresql import lessons as versions
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.tenant import Sql, Tenant
@@ -78,6 +93,13 @@ class PostgresStore:
     def find_events(self, where: EventFilter) -> list[tuple[int, Event]]:
         return self.tenant.read(lambda sql: eventlog.find_events(sql, where, self._left_out))
 
+    def list_sessions(self, where: SessionFilter) -> list[SessionRow]:
+        rows = self.tenant.read(lambda sql: sessions.list_sessions(sql, where))
+        if rows is None:
+            sessions.catch_up(self.tenant)
+            rows = self.tenant.read(lambda sql: sessions.list_sessions(sql, where, as_it_is=True))
+        return rows or []
+
     def put(
         self,
         lessons: Sequence[Lesson],
@@ -99,6 +121,10 @@ class PostgresStore:
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         return self.tenant.read(lambda sql: versions.find_lessons(sql, where, self._left_out))
+
+    def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
+        lessons = self.tenant.read(lambda sql: versions.find_lessons(sql, where, self._left_out))
+        return facets.count_values(lessons, facet, most)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         self.tenant.write(lambda sql: eventlog.record(sql, entries))

@@ -22,6 +22,7 @@ from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.eventlog import TABLES
 from holdfast.stores.sqlite.fulltext import index_again
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record_of
+from holdfast.stores.sqlite.sessions import sum_up_again
 
 _BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
 ERASED_AT_ONCE = 2_000
@@ -43,6 +44,7 @@ def purge(sql: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     purging = Purging(_versions(sql, ids))
     erased = _drop_words(sql, purging)
     index_again(sql, purging.sessions)
+    sum_up_again(sql, purging.sessions)
     erased["state"] = forget_words(sql, purging)
 
     def count(table: str, cursor: sqlite3.Cursor) -> None:

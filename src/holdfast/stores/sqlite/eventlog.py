@@ -11,6 +11,7 @@ from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
 from holdfast.errors import InvalidValueError
 from holdfast.ports.store import EventFilter, L, LogFilter, LogRecord
 from holdfast.stores.sqlite.rows import LeftOut, clean, document, micros, read_rows, record_of
+from holdfast.stores.sqlite.sessions import add_events
 
 TABLES: dict[type, tuple[str, tuple[str, ...]]] = {
     Delivery: ("deliveries", ("project", "session", "lesson")),
@@ -26,12 +27,16 @@ change that has a later time, and a task's state must not be an older one."""
 
 def append(sql: sqlite3.Connection, events: Sequence[Event]) -> int:
     """Store the events that are new; return how many there were."""
-    before = sql.total_changes
-    sql.executemany(
-        "INSERT INTO events (session, key, project, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(event.session, event.key, event.project, doc) for event, doc in map(document, events)],
-    )
-    return sql.total_changes - before
+    new: list[tuple[int, Event]] = []
+    for event, doc in map(document, events):
+        made = sql.execute(
+            "INSERT INTO events (session, key, project, doc) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (event.session, event.key, event.project, doc),
+        )
+        if made.rowcount and made.lastrowid:
+            new.append((made.lastrowid, event))
+    add_events(sql, new)
+    return len(new)
 
 
 def find_events(sql: sqlite3.Connection, where: EventFilter, left_out: LeftOut) -> list[tuple[int, Event]]:
@@ -110,6 +115,10 @@ def find_records(sql: sqlite3.Connection, kind: type[L], where: LogFilter, left_
         wide = column == "project" and (where.session or where.lesson)  # the project's index would be slower then
         clauses.append(f"{'+' if wide else ''}{column} = ?" if column in columns else _indirect_clause(kind, column))
         args.append(clean(value))
+    for clause, at in (("at >= ?", where.since), ("at < ?", where.until)):
+        if at is not None:
+            clauses.append(clause)
+            args.append(micros(at))
 
     def ask() -> Iterable[tuple[int, str]]:
         readable = left_out.but(table, "position")

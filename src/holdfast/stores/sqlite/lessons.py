@@ -6,7 +6,7 @@ A version is closed by its successor and never changed otherwise. Derived rows c
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
-from holdfast.ports.store import LessonFilter
+from holdfast.ports.store import ROOT_AREA, LessonFilter
 from holdfast.stores._shared.derived import SEARCHABLE, anchors_of, tokens_of, trigger_keys
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
@@ -235,13 +235,54 @@ def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
     ):
         if values[0]:
             also(clause, *values)
-    if where.path:
-        also(*_anchored(where))
+    for clause, *values in (*_times(where), *_subjects(where)):
+        also(clause, *values)
     if where.staged:
         also("l.branch <> ''")
     if where.without_vector:
         also("NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lesson = l.row AND v.embedder = ?)", where.without_vector)
     return clauses, args
+
+
+def _times(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
+    if where.since is not None:
+        yield "l.recorded_at >= ?", micros(where.since)
+    if where.until is not None:
+        yield "l.recorded_at < ?", micros(where.until)
+
+
+_DOC = "iif(json_valid(l.doc), l.doc, '{}')"
+
+
+def _subjects(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
+    """Yield SQL and arguments for what the lessons are about and who stated them."""
+    if where.path:
+        yield _anchored(where)
+    if where.area:
+        yield _in_area(where)
+    if where.person:
+        yield f"json_extract({_DOC}, '$.provenance.person') = ?", where.person
+    if where.trust:
+        yield f"coalesce(json_extract({_DOC}, '$.trust'), 'agent') = ?", where.trust
+    if where.tag:
+        yield f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.tags') t WHERE t.value = ?)", where.tag
+
+
+def _in_area(where: LessonFilter) -> tuple[str, ...]:
+    is_root = where.area == ROOT_AREA
+    if _is_by_anchors(where):
+        # `0` follows `/`, so the range has what begins with the folder and a slash
+        folder = "folder = ''" if is_root else "(folder = ? OR (folder > ? AND folder < ?))"
+        values = () if is_root else (where.area, f"{where.area}/", f"{where.area}0")
+        return f"l.row IN (SELECT lesson FROM anchors WHERE is_glob = 0 AND {folder})", *values
+    inside = "instr({0}, '/') = 0" if is_root else "substr({0}, 1, length(?)) = ?"
+    paths = ("json_extract(a.value, '$.path')", "substr(place.value, 1, instr(place.value || '::', '::') - 1)")
+    path, other_path = map(inside.format, paths)
+    return (
+        f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.anchors') a WHERE {path}"
+        f" OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place WHERE {other_path}))",
+        *([] if is_root else [f"{where.area}/"] * 4),
+    )
 
 
 def _is_by_anchors(where: LessonFilter) -> bool:
@@ -253,7 +294,7 @@ def _anchored(where: LessonFilter) -> tuple[str, ...]:
     if _is_by_anchors(where):
         return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
     return (
-        "EXISTS (SELECT 1 FROM json_each(iif(json_valid(l.doc), l.doc, '{}'), '$.anchors') a"
+        f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.anchors') a"
         " WHERE json_extract(a.value, '$.path') = ? OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place"
         " WHERE substr(place.value, 1, instr(place.value || '::', '::') - 1) = ?))",
         where.path, where.path,

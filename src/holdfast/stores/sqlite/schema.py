@@ -1,7 +1,7 @@
 """The schema's history: numbered SQL files, each applied once, with its record, in one transaction.
 
 A file whose name ends in `reindex` also rebuilds the derived rows of every lesson (0.3 ms each), because their form
-changed. The file that ends in `titles` makes weak titles anew.
+changed. The file that ends in `titles` makes weak titles anew, the one that ends in `sessions` the rows of sessions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import SchemaTooNewError
+from holdfast.stores.sqlite import sessions
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
 from holdfast.stores.sqlite.lessons import rebuild_rows, reindex_rows
 from holdfast.stores.sqlite.rows import DAMAGED, document, record_of
@@ -57,6 +58,8 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         rebuild_rows(sql)
     if name.endswith("titles.sql"):
         retitle(sql)
+    if name.endswith("sessions.sql"):
+        sessions.rebuild(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")
 

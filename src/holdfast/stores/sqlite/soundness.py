@@ -15,7 +15,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.errors import StoreCorruptError, StoreLockedError
 from holdfast.ports.store import Problem
 from holdfast.stores._shared.derived import SEARCHABLE
-from holdfast.stores.sqlite import eventlog
+from holdfast.stores.sqlite import eventlog, sessions
 from holdfast.stores.sqlite.connection import HINTS, Connection, translate
 from holdfast.stores.sqlite.lessons import drop_rows
 from holdfast.stores.sqlite.rows import DAMAGED, record_of
@@ -120,6 +120,8 @@ def set_aside(sql: sqlite3.Connection) -> dict[str, int]:
             if table == "lessons":
                 drop_rows(sql, row)
             sql.execute(f"DELETE FROM {table} WHERE {column} = ?", (row,))
+    if "events" in damaged:
+        sessions.rebuild(sql)
     return {table: len(rows) for table, rows in damaged.items()}
 
 

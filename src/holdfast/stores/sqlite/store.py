@@ -25,6 +25,7 @@ from holdfast.ports.store import (
     ErrorMatches,
     EventFilter,
     Extent,
+    Facet,
     L,
     LessonFilter,
     LinkedMatch,
@@ -34,6 +35,8 @@ from holdfast.ports.store import (
     PinnedMatch,
     Problem,
     RecentMatch,
+    SessionFilter,
+    SessionRow,
     SymbolMatch,
     TextMatches,
     TokenMatch,
@@ -41,7 +44,8 @@ from holdfast.ports.store import (
     TurnMatches,
     VectorMatch,
 )
-from holdfast.stores.sqlite import erase, eventlog, fulltext, matching, soundness
+from holdfast.stores._shared import facets
+from holdfast.stores.sqlite import erase, eventlog, fulltext, matching, sessions, soundness
 from holdfast.stores.sqlite import lessons as versions
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean, micros
@@ -98,6 +102,10 @@ class SqliteStore:
         with self._connection.reading() as sql:
             return eventlog.find_events(sql, where, self._left_out)
 
+    def list_sessions(self, where: SessionFilter) -> list[SessionRow]:
+        with self._connection.reading() as sql:
+            return sessions.list_sessions(sql, where)
+
     def put(
         self,
         lessons: Sequence[Lesson],
@@ -122,6 +130,10 @@ class SqliteStore:
     def find(self, where: LessonFilter) -> list[Lesson]:
         with self._connection.reading() as sql:
             return versions.find_lessons(sql, where, self._left_out)
+
+    def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
+        with self._connection.reading() as sql:
+            return facets.count_values(versions.find_lessons(sql, where, self._left_out), facet, most)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         with self._connection.writing() as sql:

@@ -376,14 +376,16 @@ class EventView(AnswerModel):
 
 
 class SessionView(AnswerModel):
-    """A session, from those of its events that are on this page."""
+    """What the events of a session add up to."""
 
     session: str
     host: str
-    branch: str
+    branch: str = Field(description="The last one that an event names")
     first: Time
     last: Time
     events: Count
+    prompts: Count
+    opening: str = Field(description="The text of its first prompt; empty where there is none or it was erased")
 
 
 class CallIn(Strict):

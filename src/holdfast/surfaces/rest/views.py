@@ -25,6 +25,7 @@ from holdfast.domain.team import (
 )
 from holdfast.lean.plain import as_dict, render_instant, to_plain
 from holdfast.outcomes.stats import Share, Stats
+from holdfast.ports.store import SessionRow
 from holdfast.publishing.remote.server import FeedItem, Merged
 from holdfast.publishing.remote.wire import plain_document
 from holdfast.rendering.views import lesson_json
@@ -59,6 +60,11 @@ def page(items: Sequence[T], limit: int, view: Callable[[T], Any], cursor: Calla
     """Return the first `limit` of the items, of which there may be one more, and the cursor of what follows."""
     shown = items[:limit]
     return {"items": [view(item) for item in shown], "next": cursor(shown[-1]) if len(items) > limit else ""}
+
+
+def session(row: SessionRow) -> dict[str, Any]:
+    """Return what the events of a session add up to."""
+    return whole(row)
 
 
 def organisation(record: Organisation) -> dict[str, Any]:

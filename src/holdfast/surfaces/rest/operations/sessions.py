@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from pydantic import Field
 
@@ -11,17 +11,16 @@ from holdfast.curation.review import WAITING
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import HoldfastError, InvalidValueError, NotFoundError
-from holdfast.lean.plain import render_instant
-from holdfast.ports.store import EventFilter, get_readable
+from holdfast.lean.plain import parse_instant, render_instant
+from holdfast.ports.store import EventFilter, SessionFilter, get_readable
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
+from holdfast.surfaces.rest.reading import Instant
 from holdfast.surfaces.rest.table import Op, OpAnswer
 from holdfast.team import quotas
 
 PROJECT = "/projects/{project}"
-LOOKED_AT = 5_000
-"""Events that one page of sessions is made of."""
 
 
 def add_events(call: OpCall) -> OpAnswer:
@@ -67,29 +66,28 @@ def learn_session(call: OpCall) -> OpAnswer:
     )
 
 
+class SessionsQuery(Paged):
+    """Which sessions."""
+
+    branch: Annotated[str, Field(max_length=500, description="Only sessions with an event on this branch")] = ""
+    host: Annotated[str, Field(max_length=200, description="Only sessions of this agent program")] = ""
+    since: Annotated[Instant | None, Field(description="Only sessions with an event at this time or later")] = None
+    until: Annotated[Instant | None, Field(description="Only sessions that began before this time")] = None
+
+
 def list_sessions(call: OpCall) -> OpAnswer:
-    """Return sessions in the order in which their events arrived; a long one may be on several pages."""
-    query = call.asks(Paged)
-    after = int(next(iter(call.position(query.cursor)), 0))
-    project = call.memory.location.project.id
-    rows = call.stores.store.find_events(EventFilter(project=project, after=after, limit=LOOKED_AT))
-    sessions: dict[SessionId, dict[str, Any]] = {}
-    end = 0
-    for position, event in rows:
-        if event.session not in sessions and len(sessions) == query.limit:
-            break
-        end = position
-        row = sessions.setdefault(
-            event.session,
-            {"session": event.session, "host": event.host, "branch": event.branch, "first": event.at, "events": 0},
-        )
-        row["events"] += 1
-        row["last"] = max(event.at, row.get("last", event.at))
-    items = [
-        row | {"first": render_instant(row["first"]), "last": render_instant(row["last"])} for row in sessions.values()
-    ]
-    is_last = not rows or (end == rows[-1][0] and len(rows) < LOOKED_AT)
-    return OpAnswer(value={"items": items, "next": "" if is_last else call.cursor(end)})
+    """Return the sessions that match, the one with the newest event first."""
+    query = call.asks(SessionsQuery)
+    position = call.position(query.cursor)
+    where = SessionFilter(
+        project=call.memory.location.project.id, branch=query.branch, host=query.host,
+        since=query.since, until=query.until,
+        beyond=(parse_instant(str(position[0])), SessionId(str(position[1]))) if position else None,
+        limit=query.limit + 1,
+    )  # fmt: skip
+    rows = call.stores.store.list_sessions(where)
+    page = views.page(rows, query.limit, views.session, lambda row: call.cursor(render_instant(row.last), row.session))
+    return OpAnswer(value=page)
 
 
 def read_session(call: OpCall) -> OpAnswer:
@@ -149,8 +147,9 @@ def close_checkpoint(call: OpCall) -> OpAnswer:
 
 OPERATIONS = (
     Op(
-        method="GET", path=PROJECT + "/sessions", name="list_sessions", verb="read", call=list_sessions, query=Paged,
-        summary="List sessions, in the order in which their events arrived.", out=models.Listing[models.SessionView],
+        method="GET", path=PROJECT + "/sessions", name="list_sessions", verb="read", call=list_sessions,
+        query=SessionsQuery, summary="List sessions, the one with the newest event first.",
+        out=models.Listing[models.SessionView],
     ),
     Op(
         method="GET", path=PROJECT + "/sessions/{session}", name="read_session", verb="read", call=read_session,
