@@ -69,6 +69,7 @@ def render(row: PageRow | None, page: Page, view: View, *, notice: ActionAnswer 
         page=page.data, view=view, row=row, title=page.title or (row.title if row else ""), notice=notice,
         link=view.link, action=view.action, navigation=_navigation(row, view),
         styles=[static_address("holdfast.css"), *_own_style(page.template)], script=static_address("holdfast.js"),
+        icon=static_address("mark.svg"),
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ GROUPS = {
         "list": ("listing", "List lessons, newest first."),
         "show": ("lessons", "Print everything about one lesson."),
         "review": ("review", "Go through the lessons that wait for your decision, or that may have gone stale."),
+        "ui": ("ui", "Open the pages of this folder's memory in the browser."),
         "status": ("status", "Print this folder's project, where its memory is and what it holds."),
         "learn": ("learn", "Let your own agent read each session after its end: switch it on or off, see its state."),
         "checkpoint": ("checkpoint", "Save, show or close the working state of a task."),

@@ -98,7 +98,7 @@ class WebApp:
             return await self._act(request, path)
         if request.method in SAFE_METHODS:
             return await self._show(request, path)
-        return self._refuse(request, MethodError("GET, HEAD, POST"))
+        return self.refuse(request, MethodError("GET, HEAD, POST"))
 
     # Pages
 
@@ -106,14 +106,14 @@ class WebApp:
         try:
             match = self.addresses.page_at(path)
         except NotFoundError as exc:
-            return self._slashed(request, path) or self._refuse(request, exc)
+            return self._slashed(request, path) or self.refuse(request, exc)
         is_json = match.is_json or wants_json(request)
         try:
             response = await self._in_thread(lambda: self._page(request, match, is_json))
         except NotSignedInError as exc:
-            return self._entrance.turn_away(request) or self._refuse(request, exc, is_json)
+            return self._entrance.turn_away(request) or self.refuse(request, exc, is_json)
         except Exception as exc:  # whatever a page does wrong, the reader gets a page that says so
-            return self._refuse(request, exc, is_json)
+            return self.refuse(request, exc, is_json)
         self._entrance.finish(request, response)
         return response
 
@@ -152,9 +152,9 @@ class WebApp:
             answer, view = await self._in_thread(lambda: self._perform(request, match, pairs))
         except NotSignedInError as exc:
             away = None if is_json else self._entrance.turn_away(request)
-            return away or self._refuse(request, exc, is_json)
+            return away or self.refuse(request, exc, is_json)
         except Exception as exc:  # as above
-            return self._refuse(request, exc, is_json)
+            return self.refuse(request, exc, is_json)
         response = await self._in_thread(lambda: _tell(request, answer, view, pairs, is_json))
         self._entrance.finish(request, response)
         return response
@@ -175,7 +175,8 @@ class WebApp:
             self._limiter = anyio.CapacityLimiter(self._threads)
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
-    def _refuse(self, request: Request, error: Exception, is_json: bool | None = None) -> Response:
+    def refuse(self, request: Request, error: Exception, is_json: bool | None = None) -> Response:
+        """Return the answer that says what went wrong."""
         data = error_data(error, is_served=self._entrance.is_served)
         if data.status == 500:
             _log.error("a page failed: %s", raw_path(request), exc_info=error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hmac import compare_digest
 from secrets import token_urlsafe
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +22,8 @@ from holdfast.surfaces.web.app import WebApp, raw_path
 from holdfast.surfaces.web.entrance import Entrance
 
 ENTER = "/enter/"
+AGAIN = "end `holdfast ui` with Ctrl-C, start it again, and open the link that it prints"
+HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 EVERYTHING: frozenset[Verb] = frozenset(VERB_ROLES)
 
 
@@ -40,8 +43,8 @@ class LocalEntrance:
 
     def view(self, request: Request, verb: Verb, parameters: Mapping[str, str], *, is_served_only: bool) -> View:
         """See `Entrance`."""
-        if not compare_digest(request.cookies.get(self.cookie, "").encode(), self.secret.encode()):
-            raise NotSignedInError("this browser has not opened the link of `holdfast ui`")
+        if not self._knows(request):
+            raise NotSignedInError("this browser has not opened the link of `holdfast ui`", hint=AGAIN)
         if is_served_only:
             raise NotFoundError("only a team's server has this page")
         memory = self._memory.at(self._memory.folder)
@@ -63,15 +66,20 @@ class LocalEntrance:
     def finish(self, request: Request, response: Response) -> None:
         """See `Entrance`."""
 
-    def enter(self, path: str) -> Response | None:
-        """Return the answer to the link, once; None for another path or a link that was used."""
-        shown = path.removeprefix(ENTER)
-        if not self.key or not path.startswith(ENTER) or not compare_digest(shown.encode(), self.key.encode()):
+    def enter(self, request: Request, path: str) -> Response | None:
+        """Return the answer to the link, once; None for another path. Raises NotSignedInError for a used link."""
+        if not path.startswith(ENTER):
             return None
-        self.key = ""
         response = RedirectResponse("/", 303, {"cache-control": "no-store"})
-        response.set_cookie(self.cookie, self.secret, path="/", httponly=True, samesite="strict")
+        if self.key and compare_digest(path.removeprefix(ENTER).encode(), self.key.encode()):
+            self.key = ""
+            response.set_cookie(self.cookie, self.secret, path="/", httponly=True, samesite="strict")
+        elif not self._knows(request):
+            raise NotSignedInError("this link was used already, or is of another start", hint=AGAIN)
         return response
+
+    def _knows(self, request: Request) -> bool:
+        return compare_digest(request.cookies.get(self.cookie, "").encode(), self.secret.encode())
 
 
 def local_app(entrance: LocalEntrance) -> ASGIApp:
@@ -81,8 +89,24 @@ def local_app(entrance: LocalEntrance) -> ASGIApp:
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await (entrance.enter(raw_path(Request(scope))) or pages)(scope, receive, send)
+            await (_at_the_door(entrance, pages, Request(scope)) or pages)(scope, receive, send)
         else:
             await WebSocketClose()(scope, receive, send)
 
     return Router(default=application)  # which also answers the start and the end of a server
+
+
+def _at_the_door(entrance: LocalEntrance, pages: WebApp, request: Request) -> Response | None:
+    """Return the answer to what is no request for a page: the link, and another machine's name."""
+    if not _is_for_us(request):
+        return Response("this server is called localhost\n", 400, media_type="text/plain")
+    try:
+        return entrance.enter(request, raw_path(request))
+    except NotSignedInError as exc:
+        return pages.refuse(request, exc)
+
+
+def _is_for_us(request: Request) -> bool:
+    """Return whether the browser asked for this machine: a name that a stranger's DNS points here is refused."""
+    names = request.headers.getlist("host")
+    return len(names) == 1 and urlsplit(f"//{names[0]}").hostname in HOSTS
