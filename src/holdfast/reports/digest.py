@@ -22,7 +22,7 @@ from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Outcome
-from holdfast.domain.vocabulary import TRUSTS, Freshness, LessonId, LessonKind
+from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.notice import load_states
@@ -72,6 +72,8 @@ class DigestItem:
     short_id: str
     """What `holdfast show` accepts."""
     title: str
+    rule: str
+    why: str
     kind: LessonKind
     at: datetime
     """When it happened."""
@@ -114,8 +116,10 @@ class MemoryDigest:
     since: datetime
     until: datetime
     audience: Audience
+    branch: str = ""
+    """The branch that taught it all, where a digest is of one branch."""
     sections: tuple[DigestSection, ...] = ()
-    """Every section, in the order of `SECTIONS`."""
+    """Every section, in the order of `SECTIONS`; of a branch only what it taught."""
     sessions: int = 0
     """How many sessions taught a lesson of the section `learnt`."""
     people: tuple[str, ...] = ()
@@ -185,6 +189,8 @@ class _Fact:
     note: str = ""
     others: tuple[Lesson, ...] = ()
     is_new: bool = True
+    weight: float = 0.0
+    """What comes before the lesson's own importance."""
 
 
 def _section(name: SectionName, facts: Sequence[_Fact], limit: int) -> DigestSection:
@@ -193,28 +199,38 @@ def _section(name: SectionName, facts: Sequence[_Fact], limit: int) -> DigestSec
     shown = ordered[: limit or DIGEST_ITEMS[name]]
     new = sum(fact.is_new for fact in facts)
     note = f"{new} of them {'is' if new == 1 else 'are'} new" if name == "waits" and new else ""
+    if name == "stale" and (bodies := sum(fact.weight < 1 for fact in facts)):
+        note = f"of {bodies} only a body changed"
     return DigestSection(name=name, title=SECTIONS[name], items=tuple(map(_item, shown)), total=len(ordered), note=note)
 
 
-def _importance(fact: _Fact) -> tuple[bool, int, float, datetime]:
+def _importance(fact: _Fact) -> tuple[float, bool, int, float, datetime]:
     lesson = fact.lesson
-    return lesson.pinned, -TRUSTS.index(lesson.trust), round(lesson.salience * lesson.confidence, 1), fact.at
+    who = 2 if lesson.trust == "person" else int(lesson.provenance.quotes_person)
+    return fact.weight, lesson.pinned, who, round(lesson.salience * lesson.confidence, 1), fact.at
 
 
 def _item(fact: _Fact) -> DigestItem:
-    lesson = fact.lesson
+    refs = (
+        LessonRef(lesson=other.id, short_id=short_id(other.id), title=safe_title(other))
+        for other in fact.others[:REFERRED]
+    )
+    return item_of(fact.lesson, fact.at, fact.note, tuple(refs))
+
+
+def item_of(lesson: Lesson, at: datetime, note: str = "", others: tuple[LessonRef, ...] = ()) -> DigestItem:
+    """Return the lesson as a digest shows it, and what happened to it."""
     name = lesson.provenance.person_name if lesson.trust == "person" else ""
     return DigestItem(
         lesson=lesson.id,
         short_id=short_id(lesson.id),
         title=safe_title(lesson),
+        rule=lesson.insight,
+        why=lesson.why,
         kind=lesson.kind,
-        at=fact.at,
-        note=fact.note,
-        others=tuple(
-            LessonRef(lesson=other.id, short_id=short_id(other.id), title=safe_title(other))
-            for other in fact.others[:REFERRED]
-        ),
+        at=at,
+        note=note,
+        others=others,
         source=name or source_word(replace(lesson, state="active")),
         files=lesson.paths,
         branch=lesson.scope.branch,
@@ -316,7 +332,9 @@ class _Period:
             if freshness not in STALE or (state and state.freshness == freshness and state.at < self.since):
                 continue
             at = state.at if state else self._changed_at(lesson)
-            facts.append(_Fact(lesson=lesson, at=max(at, self.since), note=caveat or _STALE_WORDS[freshness]))
+            weight = STALE.index(freshness) + round(check.share(lesson), 1)
+            note = caveat or _STALE_WORDS[freshness]
+            facts.append(_Fact(lesson=lesson, at=max(at, self.since), note=note, weight=weight))
         return facts
 
     def waiting(self) -> list[_Fact]:

@@ -14,6 +14,12 @@ GET_TOGETHER = 64
 """Lessons that are read in one call as they were then."""
 CHANGED_FILES = 200
 """Most changed files whose lessons are looked up one file at a time; above, all lessons about code are checked."""
+DIGEST_TITLE = 140
+"""Longest title in a digest, in characters."""
+FEED_ITEMS = 50
+"""Most lessons of a section in a feed, which a reader shows one at a time."""
+FEED_DAYS = 30
+"""Days of a feed: more than a reader is away."""
 
 # The review queue
 
