@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass
 
-from holdfast.domain.kinds import LESSON_KINDS, profile_of
+from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Outcome
 from holdfast.domain.symbol import Verdict
 from holdfast.domain.vocabulary import LessonId
-from holdfast.errors import InvalidValueError
 from holdfast.freshness.tuning import EVERY_LESSON
 from holdfast.freshness.verify import STALE
 from holdfast.lean.texts import short_id
-from holdfast.lessons.staging import fork_of
 from holdfast.lessons.statement import suspicion
 from holdfast.outcomes.standing import Standing, since_of, standing_of
 from holdfast.ports.services import Services
-from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.store import LogFilter
 from holdfast.redaction import redact
 from holdfast.rendering.lines import clean
 from holdfast.rendering.verdicts import verdict_words

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+from datetime import datetime
 from typing import Any
 
 from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
@@ -27,6 +29,17 @@ def lesson_json(lesson: Lesson, freshness: str = "", caveat: str = "") -> dict[s
         plain["freshness"] = freshness
         plain["caveat"] = caveat
     return plain
+
+
+def report_json(report: Any) -> Any:
+    """Return every field of a report and of the records in it, even those at their default."""
+    if isinstance(report, datetime):
+        return to_plain(report)
+    if is_dataclass(report) and not isinstance(report, type):
+        return {name: report_json(getattr(report, name)) for name in field_names(type(report))}
+    if isinstance(report, tuple | list):
+        return [report_json(item) for item in report]
+    return report
 
 
 def ranked_json(ranked: Ranked) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a branch's sessions taught: its confirmed lessons, as a digest in words that may stand in a public pull request."""
+"""What a branch's sessions taught: its confirmed lessons, as a digest that may stand in a public pull request."""
 
 from __future__ import annotations
 

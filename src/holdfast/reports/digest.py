@@ -200,7 +200,7 @@ def _section(name: SectionName, facts: Sequence[_Fact], limit: int) -> DigestSec
     new = sum(fact.is_new for fact in facts)
     note = f"{new} of them {'is' if new == 1 else 'are'} new" if name == "waits" and new else ""
     if name == "stale" and (bodies := sum(fact.weight < 1 for fact in facts)):
-        note = f"of {bodies} only a body changed"
+        note = f"{bodies} of them by a changed body alone"
     return DigestSection(name=name, title=SECTIONS[name], items=tuple(map(_item, shown)), total=len(ordered), note=note)
 
 

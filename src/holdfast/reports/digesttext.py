@@ -147,7 +147,9 @@ def _add(parent: Element, name: str, text: str, **attributes: str) -> None:
 
 def _for_xml(text: str) -> str:
     """Return the text without characters that XML forbids."""
-    return "".join(char for char in without_hidden(text) if char >= " " or char in "\t\n")
+    return "".join(
+        char for char in without_hidden(text) if (char >= " " or char in "\t\n") and char not in "\ufffe\uffff"
+    )
 
 
 def _clipped(title: str) -> str:

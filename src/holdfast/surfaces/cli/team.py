@@ -22,7 +22,6 @@ from holdfast.installing.githooks import is_busy
 from holdfast.lean.gitsafety import git_program, is_address, safe_environment, shown
 from holdfast.lean.texts import short_id
 from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
-from holdfast.publishing.publication import branch_lessons, markdown_line
 from holdfast.publishing.sync import Syncing, SyncReport
 from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
@@ -273,21 +272,6 @@ def rescue(call: Call, refs: tuple[str, ...], branch: str) -> int:
         say(*(f"rescued {lesson.id[-8:]}  {lesson.title}" for lesson in rescued))
         note(f"{counted(len(rescued), 'lesson')} now shown on every branch")
     return 0 if rescued else 1
-
-
-@command("holdfast pr", "holdfast pr origin/main | gh pr comment 12 --body-file -", memory=True)
-@click.argument("base", default="")
-def pr(call: Call, memory: Memory, base: str) -> None:
-    """Print as Markdown the confirmed lessons of the current branch since it left BASE, by default the main line.
-
-    Private lessons, your own lessons for all projects and unconfirmed lessons are left out. Nothing is sent.
-    """
-    lessons = branch_lessons(memory.services, memory.location, base)
-    if call.answer({"lessons": [lesson_json(lesson) for lesson in lessons]}):
-        return
-    say(*sorted(map(markdown_line, lessons)))
-    if not lessons:
-        note("this branch taught no confirmed lesson")
 
 
 @command("holdfast merge-driver %O %A %B", json=False, folder=False)

@@ -1,0 +1,75 @@
+"""`holdfast digest` and `holdfast pr`: what memory learnt in a period, or on a branch."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.bootstrap import Memory
+from holdfast.rendering.views import lesson_json, report_json
+from holdfast.reports.branch import branch_digest, branch_lessons
+from holdfast.reports.digest import AUDIENCES, Audience, MemoryDigest
+from holdfast.reports.digesttext import render_atom, render_markdown, render_text, rule_line
+from holdfast.reports.tuning import FEED_ITEMS
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.screen import answer_json, note, say
+
+FORMATS = ("text", "markdown", "json", "atom")
+
+
+@command(
+    "holdfast digest", "holdfast digest --since 24h", "holdfast digest --since v1.2 --for team --format markdown",
+    "holdfast digest --branch", memory=True, reads=True,
+)  # fmt: skip
+@click.option(
+    "--since", metavar="TIME", default="", help="Begin then: 7d, 36h, 2w, 1y, a date, words or a commit.  [default: 7d]"
+)
+@click.option("--until", metavar="TIME", default="", help="End then.  [default: now]")
+@click.option(
+    "--for", "audience", type=click.Choice(AUDIENCES), default="me", show_default=True,
+    help="`team`: only what others may see; `me`: everything, also what is unconfirmed.",
+)  # fmt: skip
+@click.option("--branch", is_flag=True, help="Only what the current branch taught since it left the main line.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print it."
+)
+def digest(call: Call, memory: Memory, since: str, until: str, audience: Audience, branch: bool, form: str) -> None:
+    """Print what memory learnt, changed, contradicted and resolved, what went stale and what waits.
+
+    The most important lessons come first, and the rest is counted. `holdfast show` accepts each id.
+    """
+    if branch and (since or until):
+        raise click.UsageError("--branch has its own beginning: give it without --since and --until")
+    if branch:
+        made = branch_digest(memory.services, memory.location)
+    else:
+        begun = memory.instant(since or "7d")
+        end = memory.instant(until) if until else None
+        made = memory.digest(since=begun, until=end, audience=audience, limit=FEED_ITEMS if form == "atom" else 0)
+    if call.as_json or form == "json":
+        answer_json(report_json(made))
+        return
+    _print(made, form)
+
+
+def _print(made: MemoryDigest, form: str) -> None:
+    if form == "atom":
+        click.echo(render_atom(made, f"urn:holdfast:digest:{made.project}"), nl=False)
+    else:
+        say(*(render_markdown(made) if form == "markdown" else render_text(made)))
+
+
+@command("holdfast pr", "holdfast pr origin/main | gh pr comment 12 --body-file -", memory=True)
+@click.argument("base", default="")
+def pr(call: Call, memory: Memory, base: str) -> None:
+    """Print as Markdown the confirmed lessons of the current branch since it left BASE, by default the main line.
+
+    Private lessons, your own lessons for all projects and unconfirmed lessons are left out. Nothing is sent.
+    """
+    if call.as_json:
+        lessons = branch_lessons(memory.services, memory.location, base)
+        answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
+        return
+    (learnt,) = branch_digest(memory.services, memory.location, base).sections
+    say(*sorted(map(rule_line, learnt.items)))
+    if not learnt.total:
+        note("this branch taught no confirmed lesson")
