@@ -137,8 +137,8 @@ def _add_entry(feed: Element, at: datetime, section: DigestSection, item: Digest
     _add(entry, "title", f"{section.title}: {_clipped(item.title)}")
     _add(entry, "updated", render_instant(at))
     SubElement(entry, "category", {"term": section.name, "label": section.title})
-    said = [happened(item), item.rule, item.why, f"{remarks(item)}. holdfast show {item.short_id}"]
-    _add(entry, "content", "\n".join(publishable(text) for text in said if text), type="text")
+    lines = [happened(item), item.rule, item.why, f"{remarks(item)}. holdfast show {item.short_id}"]
+    _add(entry, "content", "\n".join(publishable(text) for text in lines if text), type="text")
 
 
 def _add(parent: Element, name: str, text: str, **attributes: str) -> None:

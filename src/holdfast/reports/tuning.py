@@ -18,8 +18,6 @@ DIGEST_TITLE = 140
 """Longest title in a digest, in characters."""
 FEED_ITEMS = 50
 """Most lessons of a section in a feed, which a reader shows one at a time."""
-FEED_DAYS = 30
-"""Days of a feed: more than a reader is away."""
 
 # The review queue
 
