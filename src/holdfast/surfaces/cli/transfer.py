@@ -65,8 +65,9 @@ def import_(call: Call, path: str, name: str | None, accept: bool, project: str,
 
     Import reads rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf,
     Cline, Roo, Continue, Junie, Kiro), Claude Code's auto memory, architecture decision records, the MCP reference
-    server's JSON lines and mem0's answers; the package holdfast-hosts adds other tools' stores. It searches a folder
-    for all of them. Each section, list item or row becomes a lesson of its own. The files are not changed.
+    server's JSON lines, mem0's answers, and SQLite files with a table `memory_entries`; the package holdfast-hosts adds
+    other tools' stores. It searches a folder for all of them. Each section, list item or row becomes a lesson of its
+    own. The files are not changed.
 
     Lessons from a repository or a tool wait in the inbox (`holdfast review`) unless you give --accept. Your own rules
     files in your home folder are active at once. A text is quarantined if it addresses the agent, hides something or

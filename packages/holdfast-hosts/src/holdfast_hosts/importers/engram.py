@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers.sdk.database import FILES, read_rows, sure_of_table
 from holdfast.importers.sdk.markdown import nearly_plain
 from holdfast.importers.sdk.texts import from_row, instant, kind_of
 from holdfast.ports.plugins import Passage, Skipped, Source
-from holdfast_hosts.importers._database import FILES, read_rows, sure_of_table
 
 TABLE = "observations"
 REQUIRED = ("id", "session_id", "type", "title", "content", "created_at")

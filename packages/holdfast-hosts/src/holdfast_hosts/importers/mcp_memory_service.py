@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.domain.vocabulary import LessonKind
+from holdfast.importers.sdk.database import listed, read_rows, sure_of_table
 from holdfast.importers.sdk.texts import from_row, instant, kind_of
 from holdfast.ports.plugins import Passage, Skipped, Source
-from holdfast_hosts.importers._database import listed, read_rows, sure_of_table
 
 TABLE = "memories"
 REQUIRED = ("content_hash", "content", "tags", "memory_type")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast.importers.sdk.database import read_rows, sure_of_table
 from holdfast.importers.sdk.texts import from_row, instant
 from holdfast.ports.plugins import Passage, Skipped, Source
-from holdfast_hosts.importers._database import read_rows, sure_of_table
 
 REQUIRED = ("memory_id", "old_memory", "new_memory", "event")
 WANTED = ("created_at", "updated_at", "is_deleted")
