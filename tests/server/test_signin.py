@@ -49,10 +49,10 @@ def sign_in(client: httpx.Client, key: str) -> httpx.Response:
 
 def test_a_token_signs_its_member_in_and_out(server: Server, team: Founded) -> None:
     with browser(server) as client:
-        assert client.get("/").headers["location"] == "/account"
+        assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/signin"
         assert client.get("/account").headers["location"] == "/signin"
         answer = sign_in(client, team.key)
-        assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
         cookie = answer.headers["set-cookie"]
         assert {"HttpOnly", "SameSite=lax", "Path=/"} <= {part.strip() for part in cookie.split(";")}
         account = client.get("/account")
@@ -257,11 +257,11 @@ def test_the_provider_s_person_becomes_the_member_with_that_address(
 ) -> None:
     with served_with(theirs, own_team) as server, browser(server) as client:
         answer = client.get(depart(client), headers={"sec-fetch-site": "cross-site"})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
         assert "Ada" in client.get("/account").text
         theirs.claims = {"email": "another@example.org", "email_verified": True}  # the subject counts, not the address
         with browser(server) as again:
-            assert again.get(depart(again)).headers["location"] == "/account"
+            assert again.get(depart(again)).headers["location"] == "/"
     assert [member.external_id for member in members(own_team)] == [f"{theirs.issuer} person-1"]
     assert "member.sign_in" in [entry.action for entry in audit(own_team)]
 

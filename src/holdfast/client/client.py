@@ -59,6 +59,13 @@ class Client:
         self.place = Place(project=project)
         self._transport = Transport(url, token, timeout_s)
 
+    @classmethod
+    def through(cls, transport: Transport, *, project: str = "") -> Self:
+        """Return a client over a transport that is there already."""
+        client = cls.__new__(cls)
+        client.place, client._transport = Place(project=project), transport
+        return client
+
     def __repr__(self) -> str:
         return f"Client({self._transport.url!r}, project={self.place.project!r})"
 

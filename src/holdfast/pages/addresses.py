@@ -21,6 +21,8 @@ R = TypeVar("R", PageRow, ActionRow)
 JSON_END = ".json"
 LONGEST_PART = 300
 """Characters of one part of a path."""
+LONGEST_ADDRESS = 2_000
+"""Characters of an address to which a browser is sent back."""
 SAFE = ":@!$'()*+,;=~-._"
 """Characters that a part of a path may hold as they are."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -88,7 +90,8 @@ def fill(template: str, values: Mapping[str, object]) -> tuple[str, dict[str, ob
 def is_ours(address: str) -> bool:
     """Return whether an address is a path of this server: no other host, no scheme, no trick with slashes."""
     return (
-        address.startswith("/")
+        len(address) <= LONGEST_ADDRESS
+        and address.startswith("/")
         and not address.startswith(("//", "/\\"))
         and "\\" not in address
         and not _CONTROL.search(address)

@@ -26,8 +26,10 @@ from holdfast.server.parent import end_with_parent
 from holdfast.server.signin import SignIn
 from holdfast.server.tracing import open_tracing
 from holdfast.server.upkeep import keep_tidy
+from holdfast.server.website import ServedEntrance, served_pages
 from holdfast.surfaces.rest.app import app as rest_app
 from holdfast.surfaces.rest.kit import RequestLimits
+from holdfast.surfaces.web.app import WebApp
 from holdfast.wiring import RequestServices, open_backend
 
 
@@ -37,6 +39,7 @@ class AppServices:
 
     backend: TeamBackend
     clock: Clock
+    requests: RequestServices
     rest: ASGIApp
     """The REST interface, which answers every address that nothing else does."""
 
@@ -46,6 +49,7 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
     metrics, tracing = Metrics(), open_tracing()
     health = Health(settings, metrics, services.backend.check)
     mcp = McpEndpoint(settings, services.backend, services.clock, services.rest)
+    entrance = ServedEntrance(settings, services.backend, services.requests, services.rest)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -60,13 +64,15 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
         finally:
             health.is_stopping = True
             await mcp.close()
+            entrance.close()
             await anyio.to_thread.run_sync(services.backend.__exit__, None, None, None)
             tracing.close()
             log(logging.INFO, "stopped")
 
     doors = [Route(PATH, mcp), Route(LINK, mcp)]
     routes = [*health.routes(), *doors, *SignIn(settings, services.backend, services.clock).routes()]
-    router = Router(routes=routes, lifespan=lifespan, default=services.rest, redirect_slashes=False)
+    pages = served_pages(WebApp(entrance, threads=settings.threads), services.rest)
+    router = Router(routes=routes, lifespan=lifespan, default=pages, redirect_slashes=False)
     return Gate(router, settings, metrics, tracing)
 
 
@@ -81,4 +87,4 @@ def open_application(settings: ServeSettings) -> ASGIApp:
         backend, settings.common, limits=limits, workers=settings.worker_count, requests=requests,
         cursor_key=load_cursor_key(settings.common.home),
     )  # fmt: skip
-    return make_application(settings, AppServices(backend=backend, clock=requests.clock, rest=rest))
+    return make_application(settings, AppServices(backend=backend, clock=requests.clock, requests=requests, rest=rest))

@@ -1,4 +1,4 @@
-"""A signed-in browser: its cookie, and whether a request comes from our own page.
+"""A signed-in browser: its cookie.
 
 The cookie holds the text of a token of the kind `session`, whose digest is in the database. With HTTPS its name begins
 with `__Host-`, so that no other host and no page without TLS can set it.
@@ -6,14 +6,10 @@ with `__Host-`, so that no other host and no page without TLS can set it.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.server.config import ServeSettings
-
-SAFE_METHODS = frozenset({"GET", "HEAD"})
 
 
 class Cookie:
@@ -36,17 +32,3 @@ class Cookie:
     def clear(self, response: Response) -> None:
         """Have the browser forget it."""
         response.delete_cookie(self.name, path="/", secure=self._is_https, httponly=True, samesite="lax")
-
-
-def comes_from_here(request: Request) -> bool:
-    """Return whether a request that changes something was made by a page of this server, or by no page at all.
-
-    Browsers say so in `Sec-Fetch-Site`; older ones say in `Origin` where the page is from. One of the two is needed.
-    """
-    if request.method in SAFE_METHODS:
-        return True
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site in ("same-origin", "none")
-    origin = request.headers.get("origin", "")
-    return bool(origin) and urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()

@@ -32,13 +32,15 @@ from holdfast.domain.team import (
     role_rank,
 )
 from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError
+from holdfast.pages.addresses import is_ours
 from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend, TeamServices
-from holdfast.server.browser import Cookie, comes_from_here
+from holdfast.server.browser import Cookie
 from holdfast.server.config import ServeSettings
 from holdfast.server.gate import NOTES
 from holdfast.server.logs import log
 from holdfast.server.pages import STYLE_PATH, answer_style, page
+from holdfast.surfaces.web.entrance import comes_from_here
 from holdfast.team import access, invitations, signin, tokens
 from holdfast.team.quotas import check_failures, note_failure
 from holdfast.team.tuning import ATTEMPT_MINUTES, SESSION_HOURS
@@ -66,7 +68,6 @@ class SignIn:
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
         rows: tuple[tuple[str, str, Answer], ...] = (
-            ("GET", "/", self._go_home),
             ("GET", "/signin", self._show_ways),
             ("POST", "/signin", self._take_token),
             ("GET", "/signin/start", self._depart),
@@ -104,18 +105,18 @@ class SignIn:
 
     # The ways in
 
-    async def _go_home(self, request: Request) -> Response:
-        return RedirectResponse("/account", 303)
-
     async def _show_ways(self, request: Request) -> Response:
-        return self._ways()
+        return self._ways(to=request.query_params.get("to", ""))
 
-    def _ways(self, error: str = "", status: int = 200) -> Response:
-        return page("signin", status, error=error, provider=self._settings.oidc_name if self._provider else "")
+    def _ways(self, error: str = "", status: int = 200, to: str = "") -> Response:
+        """Return the page with the ways in; `to` is where the person wanted to go."""
+        provider = self._settings.oidc_name if self._provider else ""
+        return page("signin", status, error=error, provider=provider, to=to if is_ours(to) else "")
 
     async def _take_token(self, request: Request) -> Response:
         """Sign in the member of a personal token."""
-        text, address = (await _form(request)).get("token", "").strip(), _address(request)
+        form = await _form(request)
+        text, to, address = form.get("token", "").strip(), form.get("to", ""), _address(request)
 
         def sign_in() -> str:
             counting = self._team(FIRST_ORGANISATION)
@@ -130,8 +131,8 @@ class SignIn:
         try:
             session = await _in_thread(sign_in)
         except NotSignedInError:
-            return self._ways("This is no token of a person, or it does not hold any more.", 401)
-        return self._welcome(session)
+            return self._ways("This is no token of a person, or it does not hold any more.", 401, to)
+        return self._welcome(session, to)
 
     def _session_for(self, caller: TeamCaller) -> str:
         """Return the text of a browser's token for whom a personal token is. It may not do more than that token."""
@@ -150,12 +151,13 @@ class SignIn:
         provider = self._provider
         if provider is None:
             return self._ways(status=404)
-        browser = token_urlsafe(32)
+        browser, to = token_urlsafe(32), request.query_params.get("to", "")
+        to = to if is_ours(to) else ""
 
         def begin() -> str:
             departure = provider.depart()
             ends = self._clock.now() + timedelta(minutes=ATTEMPT_MINUTES)
-            values = {"nonce": departure.nonce, "verifier": departure.verifier, "browser": _digest(browser)}
+            values = {"nonce": departure.nonce, "verifier": departure.verifier, "browser": _digest(browser), "to": to}
             records = self._team(self._organisation).stores.records
             records.expire(self._clock.now())
             records.put(
@@ -179,17 +181,17 @@ class SignIn:
         if provider is None:
             return self._ways(status=404)
 
-        def finish() -> str:
+        def finish() -> tuple[str, str]:
             attempt = self._take_attempt(query.get("state", ""), browser)
             if query.get("iss", provider.issuer_named) != provider.issuer_named:
                 raise NotSignedInError("the answer is of another issuer")
             if "code" not in query:
                 raise NotSignedInError("the provider refused")
             claims = provider.receive(query["code"], attempt["nonce"], attempt["verifier"])
-            return signin.sign_in(self._team(self._organisation), claims)[2]
+            return signin.sign_in(self._team(self._organisation), claims)[2], attempt.get("to", "")
 
         try:
-            answer = self._welcome(await _in_thread(finish))
+            answer = self._welcome(*await _in_thread(finish))
         except HoldfastError as exc:
             log(logging.WARNING, "sign-in failed", reason=str(exc))
             is_stranger = isinstance(exc, ForbiddenError)
@@ -253,8 +255,9 @@ class SignIn:
         self._session.write(answer, session, SESSION_HOURS * 3_600)
         return answer
 
-    def _welcome(self, session: str) -> Response:
-        answer = RedirectResponse("/account", 303)
+    def _welcome(self, session: str, to: str = "") -> Response:
+        """Send a signed-in browser where its person wanted to go: only ever to a path of ours."""
+        answer = RedirectResponse(to if is_ours(to) else "/", 303)
         self._session.write(answer, session, SESSION_HOURS * 3_600)
         return answer
 

@@ -37,6 +37,8 @@ JSON, PROBLEM = "application/json", "application/problem+json"
 FORM = "application/x-www-form-urlencoded"
 FORM_BYTES = 256_000
 """Most bytes of a form."""
+NOTES = "holdfast"
+"""The key of the scope under which the route is noted."""
 NOTICE = "holdfast-notice"
 """The cookie with the message of the last action, until the next page shows it."""
 NOTICE_S = 60
@@ -105,6 +107,7 @@ class WebApp:
     async def _show(self, request: Request, path: str) -> Response:
         try:
             match = self.addresses.page_at(path)
+            _note_route(request, match.row.path)
         except NotFoundError as exc:
             return self._slashed(request, path) or self.refuse(request, exc)
         is_json = match.is_json or wants_json(request)
@@ -146,6 +149,7 @@ class WebApp:
         is_json = wants_json(request)
         try:
             match = self.addresses.action_at(path)
+            _note_route(request, match.row.path)
             if not comes_from_here(request):
                 raise ForbiddenError("the request does not come from a page of this server")
             pairs = parse_pairs(await _body(request), FORM_BYTES)
@@ -206,6 +210,11 @@ def wants_json(request: Request) -> bool:
     """Return whether a client asks for JSON and not for a page."""
     accept = request.headers.get("accept", "")
     return JSON in accept and HTML not in accept
+
+
+def _note_route(request: Request, template: str) -> None:
+    """Note the row's address for a server's log and metrics; what somebody made up is no route."""
+    request.scope.setdefault(NOTES, {})["route"] = template
 
 
 def _static(path: str) -> Response:
