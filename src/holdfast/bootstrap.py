@@ -66,7 +66,7 @@ from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
-from holdfast.reports import digest as _digest
+from holdfast.reports import digest as _digest, topics as _topics
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
@@ -469,6 +469,10 @@ class Memory:
     # Reports
 
     digest = _here(_digest.make_digest)
+    topics = _here(_topics.find_topics)
+    rename_topic = _here(_topics.rename_topic)
+    merge_topics = _here(_topics.merge_topics)
+    split_topic = _here(_topics.split_topic)
 
     # Checkpoints
 

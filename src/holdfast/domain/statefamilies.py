@@ -112,6 +112,8 @@ TIDYING = _kept("tidying", "project",
 CLOSED_PROJECTS = _kept("closed_projects", "store", "JSON: projects whose lessons others do not see",
     "a person's decision")
 PROJECT_NAME = _kept("project_name", "project", "what people call the project", _BOUNDED)
+TOPIC_NAMES = _kept("topic_names", "project",
+    "JSON: by a topic's stems, the name that a person gave it; equal names make one topic", "a person's decision")
 LESSONS_CHANGED = _kept("lessons_changed", "store",
     "`yes`: lessons changed since an embedder looked for those without a vector", _ONE)
 STAGED_SEEN = _kept("staged", "project",

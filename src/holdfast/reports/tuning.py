@@ -78,3 +78,34 @@ WAITING_READ = 500
 """Newest waiting lessons that are looked through for those that are about this one."""
 UNDONE_TOGETHER = 5
 """Lessons that a change may concern to be undone from the page of one of them."""
+
+# Topics
+
+TOPICS_READ = 1_000
+"""Newest active lessons among which topics are found."""
+TOPICS_MOST = 36
+"""Most topics: a few dozen names are looked through, more are searched."""
+TOPICS_NAMED = 500
+"""Most topics that are renamed or merged in a project."""
+TOPIC_NAME = 40
+"""Longest name of a topic, in characters."""
+TOPIC_LEAST = 3
+"""Lessons that a topic needs at least."""
+TOPIC_SHARE = 0.01
+"""Share of all lessons that a topic needs at least."""
+TOPIC_WIDEST = 0.22
+"""Share of all lessons from which a word says nothing: it is about the whole project."""
+TOPIC_SMALL = 8
+"""Lessons that a topic may have in any memory, however small that is."""
+TOPIC_ALIKE = 0.6
+"""Share of the lessons of two topics that both have, from which they are one."""
+TOPIC_INSIDE = 0.85
+"""Share of a topic's lessons that another has, from which it is a part of it."""
+NAMED_SHARE = 0.3
+"""Share of a word's lessons that have it as a tag, a key or a folder, from which it is one."""
+PAIR_SHARE = 0.6
+"""Share of a word's lessons that have it in one pair, from which the pair is the topic."""
+LEAST_GAIN = 0.5
+"""What a topic adds at least, as a share of the lessons that it needs at least."""
+PLACE_BONUS, TAG_BONUS, PAIR_BONUS, TITLE_BONUS = 0.4, 0.6, 0.7, 0.3
+"""How much more a folder or file, a tag, a pair of words, and a word of titles says than a word of a text."""

@@ -25,6 +25,7 @@ GROUPS = {
         "review": ("review", "Go through the lessons that wait for your decision, or that may have gone stale."),
         "ui": ("ui", "Open the pages of this folder's memory in the browser."),
         "digest": ("digest", "Print what memory learnt, changed and contradicted lately, and what waits."),
+        "topics": ("topics", "List the topics of this project's lessons; rename and merge them."),
         "status": ("status", "Print this folder's project, where its memory is and what it holds."),
         "learn": ("learn", "Let your own agent read each session after its end: switch it on or off, see its state."),
         "checkpoint": ("checkpoint", "Save, show or close the working state of a task."),
