@@ -23,6 +23,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.text.attempts import Attempt, attempts, reports_tests
+from holdfast.text.complaints import DIAGNOSTIC, complaint
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
@@ -49,17 +50,6 @@ _SLIP = re.compile(
     re.IGNORECASE,
 )
 """Messages of a compiler about a slip in new code, or of git about a conflict; only that one edit cures it."""
-_DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
-_USAGE = re.compile(
-    r"^(?:[\w./-]+: )*(?:error: |fatal: )?(?:unknown|unrecognized|invalid|illegal|unexpected|no such|bad|unsupported)"
-    r" (?:\w+ )?(?:option|flag|switch|argument|arguments|command|subcommand|field|parameter)\b|^usage: ",
-    re.IGNORECASE | re.MULTILINE,
-)
-_REFUSED = re.compile(
-    r"^(?:remote: (?:error|fatal): |GraphQL: |[ \t]*! \[remote rejected\] |HTTP 4\d\d: )(.{8,160}?)[ \t\r]*$",
-    re.MULTILINE,
-)
-"""Refusals of a server; its rules are worth knowing before the next try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +95,7 @@ def _cured(window: Sequence[Event], failure: Attempt | None, recent: list[Attemp
     if failure and run.at - failure.at <= SPAN:
         edits = edits_between(window, failure.at, run.at)
         cure = form_cure(failure, run)
-        if cure and not edits and _complaint(failure.event.text):
+        if cure and not edits and complaint(failure.event.text):
             return _by_rule(failure, run, cure)
         explained = _explained(window, failure, run, edits) if edits and not failure.tests else None
         return _by_edit(failure, run, explained) if explained else None
@@ -120,8 +110,8 @@ def _cured(window: Sequence[Event], failure: Attempt | None, recent: list[Attemp
 
 def _explained(window: Sequence[Event], failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
     """Return the edits with their stated cause; None for a slip of new code, too many files or no cause."""
-    complaint = _complaint(failure.event.text)
-    if not complaint or _SLIP.search(complaint) or _DIAGNOSTIC.search(failure.event.text[:20_000]):
+    words = complaint(failure.event.text)
+    if not words or _SLIP.search(words) or DIAGNOSTIC.search(failure.event.text[:20_000]):
         return None
     named = [edit for edit in edits if _names(failure.event.text, edit.files[0])]
     subjects = [edit for edit in named or edits if not is_personal("/" + edit.files[0]) and ":" not in edit.files[0]]
@@ -136,10 +126,10 @@ def _explained(window: Sequence[Event], failure: Attempt, run: Attempt, edits: l
 
 
 def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
-    complaint = _complaint(failure.event.text)
-    line, shown = general_line(failure.line), shown_failure(complaint)
+    words = complaint(failure.event.text)
+    line, shown = general_line(failure.line), shown_failure(words)
     # Orders in a tool's output may come from an attacker: a person must see them first.
-    ordered = instructs(complaint) or (
+    ordered = instructs(words) or (
         fetches(cure.how) and any(line in failure.event.text for line in cure.how.splitlines())
     )
     seen = f" (`{line}` failed with: {shown})" if line and shown and not ordered and cure.sort != "protected" else ""
@@ -149,7 +139,7 @@ def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
         title=clip(cure.rule, 100),
         insight=f"{cure.rule}{seen}.",
         detector=FailFix.id,
-        evidence=(_failure_span(failure.event, complaint), quote(run.event)),
+        evidence=(_failure_span(failure.event, words), quote(run.event)),
         how=cure.how,
         trust="verified",
         structured=True,
@@ -161,7 +151,7 @@ def _by_rule(failure: Attempt, run: Attempt, cure: Cure) -> Candidate:
 
 def _by_edit(failure: Attempt, run: Attempt, explained: _Explained) -> Candidate:
     line = general_line(failure.line)
-    complaint = _complaint(failure.event.text)
+    words = complaint(failure.event.text)
     where = " and ".join(f"`{file}`" for file in explained.files[:2])
     seen = f" `{line}` failed by it; the cure was in {where}." if line else f" The cure was in {where}."
     signature = error_signature(failure.event.text)
@@ -172,7 +162,7 @@ def _by_edit(failure: Attempt, run: Attempt, explained: _Explained) -> Candidate
         detector=FailFix.id,
         evidence=(
             explained.evidence,
-            _failure_span(failure.event, complaint),
+            _failure_span(failure.event, words),
             *map(quote, explained.edits[-2:]),
             quote(run.event),
         ),
@@ -180,30 +170,15 @@ def _by_edit(failure: Attempt, run: Attempt, explained: _Explained) -> Candidate
         files=explained.files,
         trust="verified",
         structured=True,
-        confidence=UNSURE if instructs(complaint) else WORTH["edit"],
+        confidence=UNSURE if instructs(words) else WORTH["edit"],
         error_signature=signature,
         command="" if signature else command_target(failure.line),
     )
 
 
-def _failure_span(event: Event, complaint: str) -> Evidence:
-    at = event.text.find(complaint) if complaint else -1
-    return quote(event, complaint, at) if at >= 0 else quote(event)
-
-
-def _complaint(text: str) -> str:
-    """Return what the failure says: a server's refusal, its signature, a checker's first message or a usage error."""
-    head = text[:20_000]
-    refused = _REFUSED.search(head)
-    if refused:
-        return refused.group(1).rstrip(".")
-    if signature := error_signature(text):
-        return _as_printed(text, signature)
-    diagnostic = _DIAGNOSTIC.search(head)
-    if diagnostic:
-        return diagnostic.group(1).strip().rstrip(".")
-    misuse = _USAGE.search(head)
-    return clip(head[misuse.start() :].partition("\n")[0], 160) if misuse else ""
+def _failure_span(event: Event, words: str) -> Evidence:
+    at = event.text.find(words) if words else -1
+    return quote(event, words, at) if at >= 0 else quote(event)
 
 
 def _names(text: str, file: str) -> bool:
@@ -216,13 +191,3 @@ def _names(text: str, file: str) -> bool:
             return True
         at = text.find(name, at + 1)
     return False
-
-
-def _as_printed(text: str, signature: str) -> str:
-    """Return the line that gave the signature; the signature itself if it masks nothing."""
-    if "<" not in signature:
-        return signature
-    lines = (line.strip() for line in text[:20_000].splitlines())
-    return next(
-        (line.removeprefix("E ").strip() for line in lines if line and error_signature(line) == signature), "an error"
-    )

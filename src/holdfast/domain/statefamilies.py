@@ -99,6 +99,12 @@ SESSIONS_OPEN = _kept("sessions_open", "store",
     "one value, bounded")
 LEARNING_TROUBLE = _kept("learning_trouble", "store",
     "why the user's model could not be asked for several sessions in a row, in one line", _ONE)
+THREADS = _kept("threads", "project",
+    "JSON: failures that sessions tried to mend, with their tries and cures, the newest",
+    _BOUNDED, holds_words=True)
+OPEN_THREADS = _kept("open_threads", "project",
+    "JSON: those of the failures that no run has shown as mended and that a session's start may name, a few",
+    _BOUNDED, holds_words=True)
 BRIEF = _expiring("brief", "work tree",
     "JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
     SESSION_DAYS, names_lessons=True)
@@ -138,6 +144,8 @@ BROUGHT_TOLD = _kept("brought_told", "project", "`yes`: a session was told that 
     _BOUNDED)
 SYNCED = _kept("sharing", "project", "JSON: the extent of store and files at the last sync, and what it reported",
     _BOUNDED)
+SESSION_DIGESTS = RowFamily(name="session_digests", owner="project", key="session",
+    value="JSON: what was done in the session, in numbers, and who worked; no words")
 SYNCED_LESSONS = RowFamily(name="synced_lessons", owner="project", key="shared id",
     value="JSON: the lesson's id here, its file, and digests of its fields as they were synced last; a purged"
     " lesson's id stays and tells that its file is not to be taken in again")

@@ -20,6 +20,7 @@ R = TypeVar("R")
 INSTANTS = frozenset({
     "at", "recorded_at", "retracted_at", "valid_from", "valid_to",
     "expires_at", "revoked_at", "last_used_at", "accepted_at", "keep_until",
+    "first_at", "last_at", "passed_at",
 })  # fmt: skip
 """Names of the fields with an instant, in every record."""
 

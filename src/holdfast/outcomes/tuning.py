@@ -83,3 +83,28 @@ PRIOR_SESSIONS = 0.5
 """Sessions of the opposite outcome that each side is given before it is counted."""
 LEAST_WITHHELD = 10
 """Withheld lessons that were judged, from which a difference is given; fewer say nothing."""
+
+# Threads: failures across sessions
+
+OPEN_DAYS = 7
+"""Days after its last failing run on which a failure counts as open; later nobody knows."""
+THREAD_DAYS = 60
+"""Days after its last failing run on which a thread is kept."""
+SINGLE_DAYS = 14
+"""The same for a command, no check of the code, that failed once."""
+THREADS_MOST = 300
+"""Threads of a project that are kept, the newest."""
+NAMED_MOST = 20
+"""Open threads of a project that a session's start chooses from, the newest."""
+TRIES_MOST = 20
+"""Sessions of one thread that are kept, the newest."""
+CURES_MOST = 8
+"""Cures of one thread that are kept, the newest."""
+SCOPES_MOST = 6
+"""Scopes in which one failure was seen that are kept, the newest."""
+FAILING_NAMES = 6
+"""Failing tests of one run that get a thread each; of more, the run itself is the failure."""
+FILES_NAMED = 3
+"""Files edited before a cure that are named, the newest."""
+THREAD_TEXT = 160
+"""Characters of a test's name, a command or an error that a thread keeps."""
