@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 from holdfast.curation.tuning import (
     ASKED_TEXT,
@@ -23,8 +22,9 @@ from holdfast.curation.tuning import (
     SUBSTANTIAL_WORDS,
 )
 from holdfast.domain.event import Event
+from holdfast.text.commits import commits_in
 from holdfast.text.occasions import command_kinds
-from holdfast.text.shell import command_target, simple_commands
+from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
 from holdfast.text.speech import spoken_text
 from holdfast.text.window import before_paste, failed
@@ -110,7 +110,8 @@ def read_state(events: Sequence[Event], branch: str) -> SessionState | None:
     files = tuple(dict.fromkeys(path for event in reversed(here) for path in reversed(_edited(event))))[::-1]
     if not (requests or prompts or files):
         return None
-    listed, failure, commits = _listed(own), _failure(own), _commits(own)
+    listed, failure = _listed(own), _failure(own)
+    commits = [(event.at, subject) for event, subject in commits_in(own)]
     edits = [event.at for event in here if _edited(event)]
     last_commit = max((at for at, _ in commits), default=None)
     wishes = [words for _, words in prompts if words[0] != "/" and not _closes(words)]
@@ -282,29 +283,6 @@ def _target(event: Event) -> str:
     runs_file = program in INTERPRETERS and "." in file and not file.startswith("/dev/")
     works = runs_file or program in WORKING or program.startswith("./")
     return target if works or {"test", "lint"}.intersection(command_kinds(event.command)) else ""
-
-
-def _commits(events: Sequence[Event]) -> list[tuple[datetime, str]]:
-    """Return the time and the subject of each commit."""
-    commits = []
-    for event in events:
-        if event.kind != "tool_result" or "commit" not in event.command or event.exit_code not in (0, None):
-            continue
-        commands = [words for words in simple_commands(event.command) if words[0] == "git" and "commit" in words[1:4]]
-        if commands and not (event.exit_code is None and "nothing to commit" in event.text):
-            commits.append((event.at, _subject(event.text, commands[-1])))
-    return commits
-
-
-def _subject(output: str, words: Sequence[str]) -> str:
-    """Return a commit's subject, from git's output `[main 1a2b3c4] Subject`, else from the command's message."""
-    for line in output.splitlines():
-        if line.startswith("[") and "] " in line:
-            return line.partition("] ")[2].strip()
-    for flag, message in pairwise(words):
-        if flag in ("-m", "-am", "--message") and not message.startswith("$("):
-            return (message.strip().splitlines() or [""])[0]
-    return ""
 
 
 def _edited(event: Event) -> tuple[str, ...]:

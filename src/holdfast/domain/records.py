@@ -131,3 +131,24 @@ class LearningMoment:
             raise InvalidValueError(f"unknown kind of moment {self.kind!r}")
         if not self.text:
             raise InvalidValueError("a moment needs a text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFailure:
+    """A failure that no run has shown as mended, in the few words by which a session's start names it."""
+
+    session: SessionId
+    """The session that saw it last, and its event there: the words come from it."""
+    event: EventId
+    text: str
+    """The test's name, or the command."""
+    error: str = ""
+    """What it complained of; empty where it has no words that may be repeated."""
+    branch: str = ""
+    """The branch on which it was seen last."""
+    first_at: datetime
+    last_at: datetime
+    runs: int = 1
+    """How often it failed."""
+    more: int = 0
+    """How many other tests failed with it in the last run."""

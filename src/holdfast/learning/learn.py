@@ -15,13 +15,14 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import BARREN_SESSIONS, DECIDED, LEARNED_POSITION, LEARNING_BEGUN, LEARNING_SET_ASIDE
-from holdfast.domain.vocabulary import STATES, LessonId, ProjectId, SessionId, State
+from holdfast.domain.vocabulary import STATES, EventId, LessonId, ProjectId, SessionId, State
 from holdfast.errors import HoldfastError, InvalidValueError, ProjectUnknownError
 from holdfast.learning.admission import Admission, SourceSession
 from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import retire_ruled_out, update_cards
 from holdfast.learning.tuning import ATTEMPTS, BARREN_KEPT, CALLS_OF_WORK, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries
+from holdfast.outcomes.sessiondigest import note_session_digest
 from holdfast.ports.services import Services, learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
 
@@ -30,6 +31,8 @@ WAITING: tuple[State, ...] = ("candidate", "quarantined")
 COMMANDS = "commands/"
 """Topics of the command card, which counts every session."""
 CALLS = ("tool_result", "tool_failure", "file_edit")
+FAIL_FIX = "fail_fix/"
+"""The detector whose candidates say which run mended a failure: their last evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +59,24 @@ class LearnReport:
 
 
 def learn(services: Services, location: Location, session: SessionId) -> LearnReport:
-    """Learn from a session's events in the location's project; do nothing if there are none, or no new finds."""
+    """Learn from a session's events in the location's project; do nothing if there are none, or no new finds.
+
+    What was done in the session is noted too, in numbers, and its failures join the project's threads.
+    """
     events = session_events(services, location.project.id, session)
     proposed, failed = _detect(services, [_as_spoken(event) for event in events])
+    report = _learn_from(services, location, session, events, proposed)
+    note_session_digest(services, location, session, events, _other_forms(proposed))
+    return _sum([LearnReport(failed=failed), report])
+
+
+def _learn_from(
+    services: Services, location: Location, session: SessionId, events: Sequence[Event], proposed: Sequence[Candidate]
+) -> LearnReport:
+    """Decide on what the detectors propose."""
     if not proposed:
         note_session(services, location, session, events, taught=False)
-        return LearnReport(failed=failed)
+        return LearnReport()
     candidates = [candidate for candidate in proposed if not candidate.runs]
     decided = _Decided(services, session)
     new = [candidate for candidate in candidates if decided.is_new(candidate)]
@@ -71,7 +86,17 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
     note_session(services, location, session, events, taught=bool(report.admitted or report.merged))
     retire_ruled_out(services, location)  # the rule may have come from a command line or another session
     counted = _count_commands(services, location, session, proposed, events)
-    return _sum([LearnReport(found=len(candidates) - len(new), failed=failed), report, counted])
+    return _sum([LearnReport(found=len(candidates) - len(new)), report, counted])
+
+
+def _other_forms(candidates: Iterable[Candidate]) -> dict[EventId, EventId]:
+    """Return for each failure whose cure `fail_fix` recognised the event of the run that passed."""
+    return {
+        failure.event: candidate.evidence[-1].event
+        for candidate in candidates
+        if candidate.detector.startswith(FAIL_FIX)
+        for failure in candidate.evidence[:-1]
+    }
 
 
 def _count_commands(

@@ -17,11 +17,13 @@ from typing import Literal
 
 from holdfast.domain.event import Event
 from holdfast.domain.project import Location
+from holdfast.domain.records import OpenFailure
 from holdfast.domain.statefamilies import OPEN_THREADS, THREADS
 from holdfast.domain.vocabulary import EventId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
+from holdfast.lessons.statement import suspicion
 from holdfast.outcomes.tuning import (
     CURES_MOST,
     FAILING_NAMES,
@@ -37,7 +39,7 @@ from holdfast.outcomes.tuning import (
 )
 from holdfast.ports.services import Services
 from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
-from holdfast.text.checks import CHECKING, Scope, includes, is_whole, ran_tests, runs_program, scope_of, selects
+from holdfast.text.checks import CHECKING, RunScope, includes, is_whole, ran_tests, runs_program, scope_of, selects
 from holdfast.text.complaints import complaint, could_not_begin, test_complaint
 from holdfast.text.orders import instructs, is_order
 from holdfast.text.window import clip
@@ -65,7 +67,7 @@ class Tries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cure:
+class ThreadCure:
     """A passing run that includes what had failed."""
 
     session: SessionId
@@ -92,11 +94,11 @@ class Thread:
     """The session of the last failing run, and its event: the words come from there."""
     event: EventId
     purpose: str = ""
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[RunScope, ...] = ()
     """What was run when it failed."""
     tries: tuple[Tries, ...] = ()
     """By session, in order of time."""
-    cures: tuple[Cure, ...] = ()
+    cures: tuple[ThreadCure, ...] = ()
     passed_at: datetime | None = None
     """When a run passed last that may include it."""
     passed_in: SessionId = ""  # type: ignore[assignment]
@@ -117,7 +119,7 @@ class Thread:
         return sum(tries.runs for tries in self.tries)
 
     @property
-    def cure(self) -> Cure | None:
+    def cure(self) -> ThreadCure | None:
         """The run that showed it as mended since it failed last."""
         return self.cures[-1] if self.cures and self.cures[-1].at > self.last_at else None
 
@@ -142,34 +144,56 @@ def load_threads(services: Services, location: Location) -> list[Thread]:
     )
 
 
-def open_threads(services: Services, location: Location) -> list[Thread]:
-    """Return the threads that a session's start may name, the one that failed last first: one read of a small state."""
-    return _parsed(services.store.get_state(OPEN_THREADS, location.project.id))
-
-
 def note_runs(
     services: Services,
     location: Location,
     session: SessionId,
     events: Sequence[Event],
     other_forms: Mapping[EventId, EventId],
-) -> None:
-    """Fold a session's runs into the project's threads; its events are in order of time.
+) -> list[Thread]:
+    """Fold a session's runs into the project's threads and return them; its events are in order of time.
 
     `other_forms` maps failing runs to the run that passed in another form of the command.
     """
     played = read_runs(session, events)
     if not played.runs:
-        return
+        return []
     now, project = services.clock.now(), location.project.id
 
     def edit(value: str) -> str:
         return _rendered(fold(_parsed(value), played, other_forms, now))
 
     threads = _parsed(services.store.edit_state(THREADS, project, edit))
-    named = _rendered([thread for thread in threads if is_worth_naming(thread, now)][:NAMED_MOST])
+    failures = open_failures(threads, now)
+    named = dumps(list(map(to_plain, failures))) if failures else ""
     if named != services.store.get_state(OPEN_THREADS, project):
         services.store.set_state(OPEN_THREADS, project, named)
+    return threads
+
+
+def open_failures(threads: Iterable[Thread], now: datetime) -> list[OpenFailure]:
+    """Return what a session's start may name, the last failure first; tests that failed in one run are one failure."""
+    by_run: dict[EventId, list[Thread]] = {}
+    for thread in threads:
+        if is_worth_naming(thread, now):
+            by_run.setdefault(thread.event, []).append(thread)
+    failures = []
+    for group in by_run.values():
+        thread = max(group, key=lambda thread: (thread.runs, bool(thread.error)))
+        failures.append(
+            OpenFailure(
+                session=thread.session,
+                event=thread.event,
+                text=thread.text,
+                error=thread.error,
+                branch=thread.branch,
+                first_at=thread.tries[0].first_at,
+                last_at=thread.last_at,
+                runs=thread.runs,
+                more=len(group) - 1,
+            )
+        )  # fmt: skip
+    return sorted(failures, key=lambda failure: failure.last_at, reverse=True)[:NAMED_MOST]
 
 
 def is_worth_naming(thread: Thread, now: datetime) -> bool:
@@ -192,7 +216,7 @@ class Run:
     event: Event
     passed: bool
     line: str
-    scope: Scope
+    scope: RunScope
     tests: tuple[str, ...] = ()
     """Tests that failed, by name."""
     error: str = ""
@@ -221,7 +245,7 @@ def _run(attempt: Attempt) -> Run:
     scope = scope_of(attempt.line, event.command, event.cwd)
     is_check = scope.purpose in CHECKING
     if not is_check:
-        scope = Scope(target=_digest(line), folder=scope.folder)
+        scope = RunScope(target=_digest(line), folder=scope.folder)
     run = Run(at=attempt.at, event=event, passed=attempt.passed, line=line, scope=scope)
     if attempt.passed:
         return run
@@ -235,7 +259,8 @@ def _names(text: str) -> tuple[str, ...]:
     """Return the failing tests, without the parts of a test that fails as a whole; none if there are too many."""
     names = [name for name in failing_tests(text) if len(name) <= THREAD_TEXT]
     tops = list(dict.fromkeys(map(_top, names)))
-    return tuple(tops) if len(tops) <= FAILING_NAMES and not any(map(is_order, tops)) else ()
+    is_plain = not any(is_order(name) or suspicion(name) for name in tops)
+    return tuple(tops) if is_plain and len(tops) <= FAILING_NAMES else ()
 
 
 def _top(name: str) -> str:
@@ -246,7 +271,7 @@ def _top(name: str) -> str:
 def _speakable(words: str) -> str:
     """Return the words of an output that may stand in a line for an agent; empty for an order."""
     line = " ".join(words.split())
-    return "" if instructs(line) else clip(line, THREAD_TEXT)
+    return "" if instructs(line) or suspicion(line) else clip(line, THREAD_TEXT)
 
 
 # Folding
@@ -286,7 +311,8 @@ class _Fold:
         """Add a failing run to its threads."""
         self._quieten_unlisted(run)
         for name in run.tests:
-            self._add(_digest(name), "test", name, run, _speakable(test_complaint(run.event.text, name)))
+            words = test_complaint(run.event.text, name, is_only=len(run.tests) == 1)
+            self._add(_digest(name), "test", name, run, _speakable(words))
         kind: ThreadKind = "check" if run.scope.purpose else "command"
         if not run.tests and (kind == "check" or (run.error and runs_program(run.line))):
             self._add(self._key_of(run, kind), kind, clip(run.line, THREAD_TEXT), run, run.error)
@@ -368,7 +394,7 @@ class _Fold:
         thread, event = self.threads[key], run.event
         last = self._spans[key][1] if key in self._spans else -1
         files = list(dict.fromkeys(file for at, file in self._played.edits if last < at < run.at))
-        cure = Cure(
+        cure = ThreadCure(
             session=self._played.session, event=event.id, at=event.at, branch=event.branch,
             files=tuple(files[-FILES_NAMED:]), is_other_form=is_other_form,
         )  # fmt: skip

@@ -108,3 +108,10 @@ FILES_NAMED = 3
 """Files edited before a cure that are named, the newest."""
 THREAD_TEXT = 160
 """Characters of a test's name, a command or an error that a thread keeps."""
+
+# A session in numbers
+
+PAUSE_S = 1_200
+"""Seconds without an event that are a pause, in which nobody worked."""
+BRANCHES_NOTED = 8
+"""Branches of one session that its digest names, the last ones."""

@@ -27,7 +27,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import MOMENT_PROFILES, RESTORING_MOMENTS
 from holdfast.domain.query import Query
 from holdfast.domain.records import Checkpoint, Delivery
-from holdfast.domain.statefamilies import ASKED, LEARNING_TROUBLE
+from holdfast.domain.statefamilies import ASKED, LEARNING_TROUBLE, OPEN_THREADS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.outcomes.standing import is_withheld
 from holdfast.ports.store import LogFilter, get_readable
@@ -127,7 +127,7 @@ def session_start(here: Situation) -> MomentChoice:
     call, services = here.call, here.services
     checkpoint = restorable(here, own=True)
     task = render(checkpoint, min(STATE_TOKENS, here.budget // 3)) if checkpoint is not None else ""
-    task = "\n".join(filter(None, (_trouble(here), task)))
+    task = "\n".join(filter(None, (*_notices(here, checkpoint), task)))
 
     def drawn(lesson: LessonId) -> bool:
         return is_withheld(call.session, lesson, services.holdout)
@@ -152,11 +152,23 @@ def after_compaction(here: Situation) -> MomentChoice:
     return session_start(here)
 
 
-def _trouble(here: Situation) -> str:
-    """Return the line that says why sessions are not learnt from any more; a session is told once, at its start."""
+def _notices(here: Situation, checkpoint: Checkpoint | None) -> list[str]:
+    """Return the lines that a session is told once, at its start.
+
+    They say why sessions are not learnt from any more, and what earlier sessions on this branch left failing, unless
+    the state of the task says it.
+    """
     if here.moment != "session_start" or here.log.told or here.call.agent:
-        return ""
-    return here.services.store.get_state(LEARNING_TROUBLE)
+        return []
+    project = here.location.project.id
+    trouble, failures = here.services.store.get_states([(LEARNING_TROUBLE, ""), (OPEN_THREADS, project)])
+    if not failures:
+        return [trouble]
+    from holdfast.recall.openfailures import failures_line, parse_failures  # late: there is seldom one
+
+    known = [here.call.session, *([checkpoint.session] if checkpoint is not None and checkpoint.failure else [])]
+    line = failures_line(parse_failures(failures), branch=here.location.branch, now=here.now, leave_out=known)
+    return [trouble, line]
 
 
 def restorable(here: Situation, own: bool) -> Checkpoint | None:

@@ -199,3 +199,10 @@ ASKED_CHARACTERS = 120
 """Characters of a turn's prompt that are shown beside its passage."""
 STRONG_COVERAGE = 0.75
 """Share of the question's words in a confirmed best lesson from which the sessions are not searched besides."""
+
+# What earlier sessions left failing
+
+FAILURES_TOLD = 2
+"""Failures that one session's start names."""
+FAILURE_CHARACTERS = 100
+"""Characters of a failure's name, and of its words, in that line."""

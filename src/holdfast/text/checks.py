@@ -27,6 +27,8 @@ _SELECTS = frozenset({
 _MODES = frozenset({"-tags", "--tags", "--features", "-F", "-race", "--all-features", "--release", "--profile", "-P"})
 """Flags that change which code is built. The first ones take a value."""
 _PLAIN_MODES = frozenset({"-race", "--all-features", "--release"})
+_EVERYTHING = frozenset({"./...", "...", "."})
+"""Paths that stand for everything below."""
 _ALONE = frozenset({"go test", "go build", "go vet"})
 """Commands that mean the folder they stand in if they name none."""
 _NO_TESTS = re.compile(r"\[no tests to run\]|no tests ran|\b0 passed|Ran 0 tests|No tests found|collected 0 items")
@@ -37,7 +39,7 @@ _INTERPRETERS = word_set("python python3 node ruby php perl bash sh zsh Rscript 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class RunScope:
     """What one run of a command checks."""
 
     purpose: str = ""
@@ -50,12 +52,12 @@ class Scope:
     """The pattern by which tests are selected; empty: all of the target."""
 
 
-def scope_of(line: str, command: str = "", cwd: str = "") -> Scope:
+def scope_of(line: str, command: str = "", cwd: str = "") -> RunScope:
     """Return the scope of a simple command, which stands in that whole command line, called in that folder."""
     words = (simple_commands(line) or [[]])[0]
     rest, selection, mode = _divided(words)
     target = command_target(shlex.join(rest)) if rest else ""
-    return Scope(
+    return RunScope(
         purpose=purpose_of(line), target=target or command_target(line), folder=_folder(command, line, cwd),
         mode=" ".join(sorted(mode)), selection="|".join(selection)[:PATTERN_LIMIT],
     )  # fmt: skip
@@ -94,7 +96,7 @@ def _folder(command: str, line: str, cwd: str) -> str:
     return "" if folder.startswith(("/", "~", "$")) else folder.removeprefix("./").rstrip("/.")
 
 
-def includes(wide: Scope, narrow: Scope) -> bool:
+def includes(wide: RunScope, narrow: RunScope) -> bool:
     """Return whether a run of `wide` runs everything that a run of `narrow` does."""
     if (wide.purpose, wide.mode) != (narrow.purpose, narrow.mode):
         return False
@@ -105,28 +107,30 @@ def includes(wide: Scope, narrow: Scope) -> bool:
     return _is_wider(wide, narrow)
 
 
-def _is_wider(wide: Scope, narrow: Scope) -> bool:
+def _is_wider(wide: RunScope, narrow: RunScope) -> bool:
     wide_words, narrow_words = wide.target.split(), narrow.target.split()
     if wide.folder != narrow.folder:
         narrow_words = [*narrow_words, narrow.folder]
     if wide.target in _ALONE or wide_words[:1] != narrow_words[:1]:
         return False
     rest = [word for word in narrow_words if word not in wide_words]
-    if set(wide_words) <= set(narrow_words):
+    others = [word for word in wide_words if word not in narrow_words]
+    if not others:
         return bool(rest) and all("/" in word or "::" in word or "." in word for word in rest)
-    return all(any(_holds(word, inner) for word in wide_words) for inner in rest)
+    is_held = all(any(_holds(word, inner) for word in others) for inner in rest)
+    return is_held and all(word in _EVERYTHING or any(_holds(word, inner) for inner in rest) for word in others)
 
 
 def _holds(path: str, inner: str) -> bool:
     """Return whether a path of a target contains another one: `./...` all of Go's, `tests` a file of that folder."""
-    if path in ("./...", "..."):
-        return "/" in inner or inner.startswith(".")
+    if path in _EVERYTHING:
+        return True
     if path.endswith("/..."):
         return f"{inner.removesuffix('...').rstrip('/')}/".startswith(path[:-3])
     return inner.startswith((f"{path.rstrip('/')}/", f"{path}::"))
 
 
-def selects(scope: Scope, test: str) -> bool:
+def selects(scope: RunScope, test: str) -> bool:
     """Return whether the run was asked for tests of that name."""
     last = test.rpartition("::")[2]
     if "::" in test and test in scope.target:
@@ -144,10 +148,11 @@ def ran_tests(text: str) -> bool:
     return bool(_SOME_TESTS.search(text)) or not _NO_TESTS.search(text)
 
 
-def is_whole(scope: Scope) -> bool:
-    """Return whether the run names no part: a project's own script, or a tool without paths."""
-    paths = [word for word in scope.target.split() if "/" in word and word not in ("./...", "...")]
-    return not scope.selection and not scope.folder and (is_wrapper(scope.target) or not paths)
+def is_whole(scope: RunScope) -> bool:
+    """Return whether the run names no part: a project's own script, or a tool with one further word."""
+    words = [word for word in scope.target.split() if word not in _EVERYTHING]
+    has_path = any("/" in word or "::" in word for word in words)
+    return not (scope.selection or scope.folder or has_path) and (is_wrapper(scope.target) or len(words) <= 2)
 
 
 def runs_program(line: str) -> bool:

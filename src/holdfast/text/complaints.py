@@ -60,11 +60,12 @@ def complaint(text: str) -> str:
     return clip(head[misuse.start() :].partition("\n")[0], COMPLAINT_LIMIT) if misuse else ""
 
 
-def test_complaint(text: str, test: str) -> str:
-    """Return what a test's failure says, as its runner reports it; the output's complaint if the report has no words.
+def test_complaint(text: str, test: str, *, is_only: bool) -> str:
+    """Return what a test's failure says; of the only test that failed, otherwise what its output complains of.
 
-    pytest's summary has the words behind the name, and Go's report has them in the lines below it.
+    pytest's summary has the words behind the name, and Go's report has them in the lines below or above it.
     """
+    rest = clip(complaint(text), COMPLAINT_LIMIT) if is_only else ""
     lines = text[-HEAD:].splitlines()
     for number, line in enumerate(lines):
         before, dash, words = line.partition(f"{test} - ")
@@ -72,8 +73,8 @@ def test_complaint(text: str, test: str) -> str:
             return clip(words, COMPLAINT_LIMIT)
         if line.lstrip().startswith(f"--- FAIL: {test} "):
             words = _objection(lines[number + 1 :]) or _objection(lines[:number][::-1])
-            return clip(words or complaint(text), COMPLAINT_LIMIT)
-    return clip(complaint(text), COMPLAINT_LIMIT)
+            return clip(words, COMPLAINT_LIMIT) or rest
+    return rest
 
 
 def _objection(lines: Sequence[str]) -> str:
