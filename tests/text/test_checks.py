@@ -48,7 +48,7 @@ def test_a_wider_run_includes_a_narrower_one(wide: str, narrow: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("wide", "other"),
     [
         ("go test ./pkg -run TestA", "go test ./pkg"),
         ("go test ./pkg -run TestA", "go test ./pkg -run TestB"),
@@ -61,8 +61,8 @@ def test_a_wider_run_includes_a_narrower_one(wide: str, narrow: str) -> None:
         ("pytest tests/test_a.py", "pytest tests/test_ab.py"),
     ],
 )
-def test_a_run_does_not_include_what_it_does_not_surely_run(one: str, other: str) -> None:
-    assert not includes(scope_of(one), scope_of(other))
+def test_a_run_does_not_include_what_it_does_not_surely_run(wide: str, other: str) -> None:
+    assert not includes(scope_of(wide), scope_of(other))
 
 
 def test_a_run_in_another_folder_includes_nothing_here() -> None:
