@@ -73,11 +73,54 @@ def test_what_has_ended_contradicts_what_was_so(old: str, new: str) -> None:
         ("If the port is not 80, send the Host header.", "If the port is 80, send the Host header."),
         ("", ""),
         ("Not never no.", "`"),
+        ("Passwords are hashed with bcrypt.", "Tokens are hashed with sha256."),
+        ("Sessions live in Redis for 30 minutes.", "Sessions live in Redis, keyed by user."),
+        ("Migrations run at 03:00 on staging.", "Migrations run at 05:30 on production."),
+        ("Docker images are based on alpine.", "Docker images are scanned with trivy."),
+        ("Update to Go 1.21.", "Update to Go 1.18, drop older Go version support, and update modules."),
+        ("The API listens on port 8000.", "The admin listens on port 9000."),
+        ("We support Python 3.9.", "We dropped Python 3.8."),
     ],
 )
 def test_rules_for_different_things_are_unrelated(text: str, other: str) -> None:
     assert relation(text, other).kind == "unrelated"
     assert relation(other, text).kind == "unrelated"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use the ORM for all queries.", "We ripped out the ORM, queries are plain SQL now."),
+        ("Deploys go through Jenkins.", "We got rid of Jenkins; deploys are GitHub Actions now."),
+        ("We log with loguru.", "We ditched loguru for structlog."),
+        ("Feature flags come from LaunchDarkly.", "LaunchDarkly is out, flags are in config/flags.yaml."),
+        ("Use Celery for background jobs.", "Celery was thrown out; background jobs run in arq."),
+        ("Frontend state is in Redux.", "We replaced Redux with Zustand."),
+        ("Config is read from `.env`.", "Config comes from environment variables only, `.env` is gone."),
+    ],
+)
+def test_what_was_taken_out_contradicts_its_use_in_whatever_words(old: str, new: str) -> None:
+    for one, other in ((old, new), (new, old)):
+        assert relation(one, other).kind == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "values"),
+    [
+        ("Passwords are hashed with bcrypt.", "Passwords are hashed with argon2id.", ("bcrypt", "argon2id")),
+        ("The job queue runs on Redis.", "The job queue runs on Postgres now.", ("redis", "postgres")),
+        ("Sessions live in Redis.", "Sessions are kept in Postgres.", ("redis", "postgres")),
+        ("Backups run at 03:00.", "Backups run at 05:30.", ("03:00", "05:30")),
+        ("Docker images are based on alpine.", "Docker images are based on debian slim because musl broke numpy.",
+         ("alpine", "debian slim")),
+        ("Use moment for dates.", "Dates are handled with date-fns.", ("moment", "date-fns")),
+    ],
+)  # fmt: skip
+def test_two_values_of_one_thing_contradict_each_other_and_wait_for_a_person(
+    text: str, other: str, values: tuple[str, str]
+) -> None:
+    answer = relation(text, other)
+    assert (answer.kind, answer.slot, answer.values, answer.is_sure) == ("contradicts", "value", values, False)
 
 
 def test_paraphrases_are_the_same_and_longer_rules_refine() -> None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from holdfast.text.words import word_set
 
@@ -104,6 +104,20 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """What a text says of one thing: "sessions live in Redis", "passwords are hashed with bcrypt"."""
+
+    subject: frozenset[str]
+    act: str
+    """The stem of the verb; `be` for all verbs that only say where or what something is."""
+    by: str
+    """How the value stands: `means` (with, by, via ...), `place` (in, on, from, to), `time` (at)."""
+    value: frozenset[str]
+    shown: str
+    """The value as the text has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A text prepared for comparison: its significant words, by the part they play."""
 
@@ -120,6 +134,10 @@ class Claim:
     """The affirmed words that have an opposite."""
     exact: frozenset[str] = frozenset()
     """Names, paths, numbers and code; they must match exactly."""
+    names: frozenset[str] = frozenset()
+    """Words that are used as names: exact ones, known values, capitals within a sentence, and what follows `with`."""
+    assignment: Assignment | None = None
+    """What the text says of its subject: where it is, what it is done with. None if it says, or denies, more."""
     denials: tuple[Denial, ...] = ()
     conditions: tuple[frozenset[str], ...] = ()
     """For each part that says where, when or for what the text holds, its words."""
@@ -148,19 +166,27 @@ DENIERS = word_set(
     """not no never don't dont doesn't didn't isn't aren't wasn't can't cannot won't shouldn't mustn't avoid stop
     stopped prevent prevents forbid forbids nor neither none without hardly"""
 )
-_OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired")
+_OVER = word_set("gone removed deprecated dropped obsolete unsupported discontinued abolished retired ditched out")
 """Words that, after a form of `be`, deny the whole clause and say that it held before."""
-_DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned")
+_DROPS = word_set("drop drops dropped remove removes removed deprecate deprecates abandoned ditch ditched")
 """Verbs that deny what follows and say that it held before."""
+_GOT_RID = re.compile(
+    r"\b(?:(?:rip|ripped|rips|throw|threw|thrown|tear|tore|torn|kick|kicked|pull|pulled|take|took|taken) out"
+    r"|(?:get|got|gotten|getting) rid of|(?:mov|migrat|switch)(?:e|ed|ing)? (?:off|away from))\b(?: of)?",
+    re.IGNORECASE,
+)
+"""Phrases that say of what follows, or of the subject of a passive, that it has ended."""
 _BE = word_set("is are was were been be got")
 _ADVERBS = word_set("now previously also since already been fully finally long completely meanwhile")
 _DETERMINERS = word_set("a an the any each every this that")
+_AFTER_OBJECT = word_set("for because since so and")
+"""Words after what was dropped: `for` names its successor, except in `support for`."""
 _TAKE = word_set("use prefer choose take call")
 _IF = word_set("if when while whether where until whenever")
 _ENDING = re.compile(
     r"\bno longer\b|\b(?:any ?more|anymore)\b|\bnot any ?more\b|\bused to\b|\b(?:switch|mov|migrat|chang)(?:ed|ing)\b"
     r".{0,60}\bfrom\b|\breplac(?:ed|es|ing)\b|\binstead of\b|\b(?:is|are) gone\b"
-    r"|\b(?:was|were) (?:removed|dropped|retired)\b|\bdropped\b|\b(?:is|are) deprecated\b|\bstopped\b",
+    r"|\b(?:was|were) (?:removed|dropped|retired)\b|\bdropped\b|\b(?:is|are) deprecated\b|\bstopped\b|\bditched\b",
     re.IGNORECASE,
 )
 _SWITCH = re.compile(
@@ -236,6 +262,7 @@ _FIRST = re.compile(r"^(?P<word>before|after)\s(?P<right>[^,]+),\s*(?P<left>.+)$
 def read_claim(text: str) -> Claim:
     """Return the text prepared for comparison."""
     plain = _ANSWER.sub("", " ".join(text.replace("\u2019", "'").split())[:LONGEST])
+    plain = _GOT_RID.sub("dropped", plain)
     unconditional = _EXCEPTION.sub("", plain)
     read = _read_words(unconditional)
     denials = [denial for sentence in filter(None, _SENTENCE.split(unconditional)) for denial in _denials_of(sentence)]
@@ -253,7 +280,9 @@ def read_claim(text: str) -> Claim:
         subject=heavy(words),
         poles=(words - denied) & POLES,
         exact=frozenset(word for word, exact in read if exact),
+        names=frozenset(word for word, exact in read if exact) | _names_in(plain),
         denials=tuple(denials),
+        assignment=None if denials else _assignment(first),
         conditions=conditions,
         has_denier=bool(denials) or any(bare(raw) in DENIERS for raw in TOKEN.findall(unconditional)),
         is_limited=unconditional != plain or bool(_ONLY.search(unconditional)),
@@ -264,6 +293,46 @@ def read_claim(text: str) -> Claim:
         switch=switched[1].lower() if switched else "",
         tells_version=bool(_VERSION_CUE.search(plain)),
         tells_value=bool(_VALUE_CUE.search(plain)),
+    )
+
+
+_ASSIGNMENT = re.compile(
+    r"^(?:the |our |all |every )?(?P<subject>[\w' /-]{3,60}?) (?:(?:is|are) (?:now )?)?"
+    r"(?P<act>lives?|sits?|runs?|goe?s?|comes?|starts?|happens?|based|stored|kept|saved|hashed|deployed|hosted|served|built"
+    r"|tested|formatted|linted|sent|handled|rendered|managed|read|written|signed|encrypted|queued|logged|is|are)"
+    r"(?: now)? (?:(?P<by>in|on|at|as|with|by|through|via|from|to|using) )?(?:the |a |an )?"
+    r"(?P<value>[^\s,;]+(?: [^\s,;]+){0,2}?)(?: now| these days| instead)?"
+    r"(?: (?:utc|gmt))?(?:,? (?:because|since|so|and|as)\b.*|[.!]?)$",
+    re.IGNORECASE,
+)
+_FOR = re.compile(
+    r"^(?:we |always )?(?:use|prefer) (?P<value>[^\s,;]+) (?:for|as) (?:the |our |all )?"
+    r"(?P<subject>[\w' -]{3,40}?)[.!]?$",
+    re.IGNORECASE,
+)
+_WAYS = {"in": "place", "on": "place", "from": "place", "to": "place", "at": "time"}
+_WAYS |= dict.fromkeys(("with", "by", "through", "via", "using"), "means")
+_STATIC = word_set("live lives sit sits stored kept saved is are based hosted")
+_NO_VALUE = word_set("it this that them there here done fine first last same one all each every any some more less")
+
+
+def _assignment(sentence: str) -> Assignment | None:
+    """Return what the sentence says of its subject, if that is all that it says."""
+    tool = _FOR.match(sentence)
+    match = tool or _ASSIGNMENT.match(sentence)
+    if match is None:
+        return None
+    by, act = ("with", "be") if tool else ((match["by"] or "").lower(), match["act"].lower())
+    subject, value = frozenset(telling(match["subject"])), frozenset(telling(match["value"]))
+    way = _WAYS.get(by, "")
+    if not heavy(subject) or not value or value & _NO_VALUE or not way:
+        return None
+    return Assignment(
+        subject=subject,
+        act="be" if act in _STATIC or by in ("from", "on") or way == "means" else stem(act),
+        by=way,
+        value=value,
+        shown=match["value"].lower().rstrip(".!"),
     )
 
 
@@ -293,17 +362,40 @@ def _denial_at(tokens: list[str], words: list[str], at: int, ends: bool) -> Deni
     before = [earlier for earlier in words[:at] if earlier not in _ADVERBS]
     last = before[-1] if before else ""
     if word in _OVER and last in _BE:
-        return Denial(predicate=_words_of(tokens[:at]), ends=True)
+        return Denial(predicate=_words_of(tokens[_last_comma(tokens, at) : at]), ends=True)
     if word == "deprecated" and last in _DETERMINERS:
         return Denial(predicate=_words_of(tokens[at + 1 : at + 3]), ends=True)
     if word in _DROPS and last not in _DETERMINERS:
-        return Denial(predicate=_words_of(tokens[at + 1 :]), ends=True)
+        return Denial(predicate=_words_of(tokens[at + 1 : _end_of_object(tokens, words, at + 1)]), ends=True)
     if word not in DENIERS or (word == "no" and words[at + 1 : at + 2] in (["more"], ["matter"])):
         return None
     if _IF & {*words[_last_comma(tokens, at) : at]}:
         return None  # a condition that something is not so denies nothing
     predicate = [token for token in tokens[at + 1 :] if bare(token) not in ("longer", "any", "anymore")]
     return Denial(subject=_words_of(tokens[:at]), predicate=_words_of(predicate), ends=ends)
+
+
+_TOOL = re.compile(r"\b(?:with|via|through|use|uses|using) ([^\s,;]+?)(?=[,;.!]|$| (?:for|to|in|and)\b)", re.IGNORECASE)
+
+
+def _names_in(text: str) -> frozenset[str]:
+    """Return the stems of known values, and of words with a capital that begins no sentence."""
+    tokens = TOKEN.findall(text)
+    capitals = {
+        bare(raw) for last, raw in pairwise(tokens) if raw.strip(_EDGE)[:1].isupper() and last[-1] not in ".!?:"
+    }
+    tools = {bare(raw) for raw in _TOOL.findall(text)}
+    return frozenset(stem(word) for word in capitals | tools | {word for word in map(bare, tokens) if word in VALUES})
+
+
+def _end_of_object(tokens: list[str], words: list[str], start: int) -> int:
+    """Return where what was dropped ends: at a comma, at its successor or at the reason."""
+    for at in range(start, len(tokens) if "older" not in words[start:] else start):  # older versions of it have ended
+        if words[at] in _AFTER_OBJECT and words[at - 1] != "support":
+            return at
+        if tokens[at].endswith((",", ";")):
+            return at + 1
+    return len(tokens)
 
 
 def _words_of(tokens: list[str]) -> frozenset[str]:

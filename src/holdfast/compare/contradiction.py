@@ -53,6 +53,10 @@ NAMED_SHARE = 0.25
 """The same, of an affirming instruction, where an exact name is denied."""
 NAMED_TOLD_SHARE = 0.6
 """The same, where the affirming text is no instruction: it may tell something else of that name."""
+NAME_WORDS = 2
+"""Words of a value that two texts give for one thing."""
+ENDED_WORDS = 2
+"""Words of a name that has ended: "Redux", "Cloud Run"."""
 FRAME = 2
 """Telling words that two texts begin with in common before a value that differs."""
 LONGEST_VALUE = 3
@@ -118,6 +122,7 @@ def relate(claim: Claim, other: Claim) -> Relation:
             or _opposite(claim, other)
             or _other_number(claim, other)
             or _other_end(claim, other)
+            or _other_assignment(claim, other)
         )
     if opposing is not None:
         return opposing
@@ -195,6 +200,8 @@ def _denial_against(denier: Claim, affirmer: Claim) -> Denial | None:
         if beyond and (own or len(beyond) * 4 > len(predicate | subject)):
             continue
         shared = (denier.subject & affirmer.subject) | hit
+        if denial.ends and len(denial.predicate) <= ENDED_WORDS and predicate <= hit & (denier.names | affirmer.names):
+            return denial  # what has a name has ended, whatever else the other text says of it
         named = any(not word.isdigit() for word in hit & affirmer.exact) or (denial.ends and hit & _KNOWN)
         share = NAMED_SHARE if _instructs(affirmer) else NAMED_TOLD_SHARE
         least = share * len(affirmer.subject) if named else max(2, _half(denier, affirmer))
@@ -352,6 +359,21 @@ def _other_end(claim: Claim, other: Claim) -> Relation | None:
     if not _TAIL.match(" ".join(a[len(a) - tail :])) and len(telling(" ".join(a[:head]))) < FRAME:
         return None
     return _contradiction(claim, other, "value", " ".join(left), " ".join(right))
+
+
+def _other_assignment(claim: Claim, other: Claim) -> Relation | None:
+    """Return a contradiction if both texts say one thing of the same subject, in the same way, with other values."""
+    a, b = claim.assignment, other.assignment
+    if a is None or b is None or a.subject != b.subject or (a.act, a.by) != (b.act, b.by) or a.value & b.value:
+        return None
+    values = (a.shown, b.shown)
+    if a.by == "time":
+        is_one_of_two = all(" " not in value and any(map(str.isdigit, value)) for value in values)
+    else:
+        slots = {VALUES[value][0] for value in values if value in VALUES}
+        may_both_hold = len(slots) > 1 and not any(slot.startswith("database") for slot in slots)  # jest and pytest
+        is_one_of_two = a.act == "be" and not may_both_hold and all(len(v.split()) <= NAME_WORDS for v in values)
+    return _contradiction(claim, other, "value", *values) if is_one_of_two else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
