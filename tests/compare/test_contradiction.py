@@ -100,8 +100,8 @@ def test_rules_for_different_things_are_unrelated(text: str, other: str) -> None
     ],
 )
 def test_what_was_taken_out_contradicts_its_use_in_whatever_words(old: str, new: str) -> None:
-    for one, other in ((old, new), (new, old)):
-        assert relation(one, other).kind == "contradicts"
+    for first, second in ((old, new), (new, old)):
+        assert relation(first, second).kind == "contradicts"
 
 
 @pytest.mark.parametrize(
