@@ -100,6 +100,11 @@ def _here(use_case: Callable[Concatenate[Services, Location, P], R]) -> Callable
     return method
 
 
+def _version(ref: str | Lesson) -> tuple[str, datetime | None]:
+    """Return the id, and of a lesson that was read when its version was recorded."""
+    return (ref.id, ref.recorded_at) if isinstance(ref, Lesson) else (ref, None)
+
+
 def _everywhere(use_case: Callable[Concatenate[Services, P], R]) -> Callable[Concatenate[Memory, P], R]:
     """Return a use case for all projects as a method of `Memory`, which has the services."""
 
@@ -343,8 +348,7 @@ class Memory:
         `when` are triggers that change with it, as `edit` takes them. Raises StaleWriteError if somebody has changed
         the lesson since a given `Lesson` was read.
         """
-        expected = ref.recorded_at if isinstance(ref, Lesson) else None
-        id_ = ref.id if isinstance(ref, Lesson) else ref
+        id_, expected = _version(ref)
         return _revise.revise(
             self.services, self.location, id_, changes, author=author, trust=trust, when=when, expected=expected
         )
@@ -353,12 +357,18 @@ class Memory:
         """Retire the lesson, until a condition such as `numpy>=2` holds, or for good."""
         return self.revive_when(ref, revive_when, retire=True, author=author)
 
-    def edit(self, ref: str, *, author: str = "", **changes: Any) -> Lesson:
+    def edit(self, ref: str | Lesson, *, author: str = "", **changes: Any) -> Lesson:
         """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
 
-        Omitted fields stay.
+        Omitted fields stay. Raises StaleWriteError as `revise` does.
         """
-        return _revise.edit(self.services, self.location, ref, changes, author=author)
+        id_, expected = _version(ref)
+        return _revise.edit(self.services, self.location, id_, changes, author=author, expected=expected)
+
+    def forget(self, ref: str | Lesson, *, author: str = "") -> Lesson:
+        """Take the lesson out of use for good and return its tombstone. Raises StaleWriteError as `revise` does."""
+        id_, expected = _version(ref)
+        return _forget.forget(self.services, self.location, id_, author=author, expected=expected)
 
     state = _here(_agentwords.state)
     get = _here(_lookup.resolve)
@@ -373,7 +383,6 @@ class Memory:
     confirm = _here(_review.confirm)
     revive_when = _here(_revival.set_revival)
     wake_retired = _here(_revival.wake_retired)
-    forget = _here(_forget.forget)
     purge = _here(_forget.purge)
     words_of = _here(_forget.words_of)
     undo = _here(_forget.undo)

@@ -283,9 +283,15 @@ def revise(at: Place, /, lesson: Lesson, **changes: Any) -> HttpRequest[Lesson]:
     return at.patch(LESSON, _lesson, {"lesson": lesson.id}, etag_of(lesson), **{"trust": "person", **fields})
 
 
-def edit(at: Place, /, ref: str, **changes: Any) -> HttpRequest[Lesson]:
-    """Change the title, or when the lesson is told: paths, symbols, literals, commands, work, standing."""
-    return at.patch(LESSON + "/when", _lesson, {"lesson": ref}, **{name: _plain(x) for name, x in changes.items()})
+def edit(at: Place, /, ref: str | Lesson, **changes: Any) -> HttpRequest[Lesson]:
+    """Change the title, or when the lesson is told: paths, symbols, literals, commands, work, standing.
+
+    With a lesson that was read, only unless somebody has changed it.
+    """
+    id_, etag = (ref.id, etag_of(ref)) if isinstance(ref, Lesson) else (ref, "")
+    return at.patch(
+        LESSON + "/when", _lesson, {"lesson": id_}, etag, **{name: _plain(x) for name, x in changes.items()}
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import TRANSITIONS, LessonId
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lessons.ledger import purge_with_change, with_retries, write_change
-from holdfast.lessons.lookup import resolve
+from holdfast.lessons.lookup import require_version, resolve
 from holdfast.ports.services import Services
 from holdfast.ports.store import LogFilter
 
@@ -24,19 +24,23 @@ TITLE = "forgotten"
 INSIGHT = "This lesson was forgotten."
 
 
-def forget(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:
+def forget(
+    services: Services, location: Location, ref: str, *, author: str = "", expected: datetime | None = None
+) -> Lesson:
     """Return the tombstone: id, kind, scope and links stay, all words are removed.
 
-    Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is.
+    Earlier versions stay in the history until `purge`. A lesson forgotten before is returned as it is. Raises
+    StaleWriteError where it is not the version that was recorded at `expected`.
     """
 
     def step() -> Lesson:
         lesson = resolve(services, location, ref)
         if lesson.state == "forgotten":
             return lesson
+        require_version(lesson, expected)
         tombstone = blanked(in_state(lesson, "forgotten", at=services.clock.now()))
-        expected = {lesson.id: lesson.recorded_at}
-        return write_change(services, location, "forget", [tombstone], expected, actor=author).lessons[0]
+        before = {lesson.id: lesson.recorded_at}
+        return write_change(services, location, "forget", [tombstone], before, actor=author).lessons[0]
 
     return with_retries(step)
 

@@ -12,12 +12,12 @@ from holdfast.curation.tuning import TRIGGER_LENGTH, TRIGGERS_MOST
 from holdfast.domain.lesson import Lesson, Link, Triggers, Validity, in_state, next_instant
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import LIVING, TRANSITIONS, TRUSTS, LessonId, Trust
-from holdfast.errors import IllegalTransitionError, InvalidValueError, StaleWriteError
+from holdfast.errors import IllegalTransitionError, InvalidValueError
 from holdfast.lean.plain import field_names
 from holdfast.lean.texts import short_id
 from holdfast.lessons.anchoring import renew
 from holdfast.lessons.ledger import with_retries, write_change
-from holdfast.lessons.lookup import resolve
+from holdfast.lessons.lookup import require_version, resolve
 from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.statement import SAID, anchors_of, checked_title, clean, clean_all, doubt, said, texts, with_title
 from holdfast.ports.services import Services
@@ -80,14 +80,6 @@ def revise(
         return succeed(services, location, old, draft, author=author)
 
     return settle_saved(services, location, with_retries(step), author=author)
-
-
-def require_version(lesson: Lesson, expected: datetime | None) -> None:
-    """Raise StaleWriteError where the lesson is not the version that was recorded then; None accepts every version."""
-    if expected is not None and lesson.recorded_at != expected:
-        raise StaleWriteError(
-            f"somebody changed lesson {short_id(lesson.id)} meanwhile", hint="read it again, then repeat the change"
-        )
 
 
 def is_persons(lesson: Lesson) -> bool:
@@ -227,18 +219,27 @@ def _from_root(location: Location, files: tuple[str, ...], typed: bool) -> tuple
 # Edit: changes when a lesson is told, and its title. Its insight, id and history stay; `revise` changes words
 
 
-def edit(services: Services, location: Location, ref: str, changes: Mapping[str, Any], *, author: str) -> Lesson:
+def edit(
+    services: Services,
+    location: Location,
+    ref: str,
+    changes: Mapping[str, Any],
+    *,
+    author: str,
+    expected: datetime | None = None,
+) -> Lesson:
     """Return the lesson with those trigger fields changed, or its title; an empty list removes a kind of triggers.
 
     An empty title is made of the insight anew. Raises InvalidValueError for no change, for an impossible trigger and
     for a title that names only a topic or does not keep the lesson's meaning; IllegalTransitionError for a lesson that
-    is not living.
+    is not living; StaleWriteError as `revise` does.
     """
     fields = _checked({name: value for name, value in changes.items() if name != "title"})
     title = clean(*texts("title", changes["title"])) if "title" in changes else None
 
     def step() -> Lesson:
         old = resolve(services, location, ref)
+        require_version(old, expected)
         if old.state not in LIVING:
             hint = f"holdfast show {short_id(old.id)}"
             raise IllegalTransitionError(

@@ -28,7 +28,6 @@ class CodeSpan:
     before: tuple[str, ...] = ()
     """At most LINES_AROUND lines of the file before it; empty for a whole file."""
     after: tuple[str, ...] = ()
-    is_definition: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +160,7 @@ def _span(services: Services, anchor: Anchor, content: bytes | None) -> CodeSpan
         return None
     start, end = definition.start_line - 1, definition.end_line
     return CodeSpan(
-        text="\n".join(lines[start:end]), first_line=definition.start_line, is_definition=True,
+        text="\n".join(lines[start:end]), first_line=definition.start_line,
         before=tuple(lines[max(0, start - LINES_AROUND) : start]), after=tuple(lines[end : end + LINES_AROUND]),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from holdfast.domain.project import Location
 from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.statefamilies import SYNCED_LESSONS
 from holdfast.domain.vocabulary import LIVING, STATES, TRUSTS, LessonId, LessonKind, SessionId, State, Trust
-from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError
+from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads, short_id
 from holdfast.lessons.staging import hidden_here
@@ -247,6 +247,14 @@ def history(services: Services, lesson: LessonId) -> LessonHistory:
         deliveries=tuple(store.find_records(Delivery, where)),
         outcomes=tuple(store.find_records(Outcome, where)),
     )
+
+
+def require_version(lesson: Lesson, expected: datetime | None) -> None:
+    """Raise StaleWriteError where the lesson is not the version that was recorded then; None accepts every version."""
+    if expected is not None and lesson.recorded_at != expected:
+        raise StaleWriteError(
+            f"somebody changed lesson {short_id(lesson.id)} meanwhile", hint="read it again, then repeat the change"
+        )
 
 
 def not_found(location: Location, ref: str) -> LessonNotFoundError:

@@ -48,6 +48,10 @@ class Addresses:
         """Return the page of that name; None if there is none (yet)."""
         return self._pages.get(name)
 
+    def has_action(self, name: str) -> bool:
+        """Return whether there is an action of that name."""
+        return name in self._actions
+
     def link(self, name: str, values: Mapping[str, object]) -> str:
         """Return the address of a page. Values that its path has no place for are its query."""
         path, rest = fill(self._pages[name].path, values)
@@ -60,12 +64,12 @@ class Addresses:
 
     def page_at(self, path: str) -> Match[PageRow]:
         """Return the page of a path, as it was sent. Raises NotFoundError."""
-        matched = _find(self._pages.values(), path)
-        if matched is None and path.endswith(JSON_END):
+        if path.endswith(JSON_END):  # first: an id would match with the ending, too
             shorter = path.removesuffix(JSON_END)
             matched = _find(self._pages.values(), shorter) or _find(self._pages.values(), f"{shorter}/")
             if matched is not None:
                 return Match(row=matched[0], parameters=matched[1], is_json=True)
+        matched = _find(self._pages.values(), path)
         if matched is None:
             raise NotFoundError("there is no such page", hint="check the address")
         return Match(row=matched[0], parameters=matched[1])

@@ -29,8 +29,8 @@ POLICY = (
 )
 """The content security policy of every page: nothing from elsewhere, nothing inline, no frame around it."""
 FRESH_WORDS = {
-    "unanchored": "no code", "fresh": "fresh", "moved": "moved", "unverified": "not checked", "drifted": "drifted",
-    "changed": "changed", "orphaned": "gone",
+    "unanchored": "no code", "fresh": "fresh", "moved": "moved", "unverified": "not checked",
+    "drifted": "code changed", "changed": "signature changed", "orphaned": "code gone",
 }  # fmt: skip
 FRESH_TONES = {"fresh": "good", "moved": "good", "drifted": "warn", "changed": "bad", "orphaned": "bad"}
 STATE_WORDS = {
@@ -138,7 +138,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "ago": ago, "day": day, "moment": moment, "count": count, "plural": plural, "short": short_id,
         "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words,
-        "address": address,
+        "address": address, "ticks": ticks,
     }  # fmt: skip
     return environment
 
@@ -205,8 +205,18 @@ def state_badge(state: str) -> Markup:
 
 
 def freshness_badge(freshness: str) -> Markup:
-    """A verdict on the code as a label: fresh, moved, drifted, changed, gone, not checked, no code."""
+    """A verdict on the code as a label, such as `fresh`, `code changed` or `no code`."""
     return badge(FRESH_WORDS[freshness], FRESH_TONES.get(freshness, ""))
+
+
+def ticks(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without a second one
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 and part else escape(part) for at, part in enumerate(parts)
+    )
 
 
 def address(text: str) -> Markup:

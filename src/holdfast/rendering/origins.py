@@ -12,7 +12,7 @@ FINDERS: dict[str, str] = {
     "commands": "the commands of several sessions",
     "compaction_summary": "a summary before a compaction",
     "correction": "a correction by the user",
-    "explicit": "the user asked to remember it",
+    "explicit": "a request of the user to remember it",
     "exploration": "searches and reads of a session",
     "fail_fix": "a failure and its fix",
     "git_history": "a commit's message",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -36,17 +36,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedLines:
-    """Lines of a file, and which of them are the subject of a lesson."""
+    """Lines of a file that are the subject of a lesson, and the lines around them."""
 
     lines: tuple[str, ...] = ()
     first: int = 1
     """The number of the first line, from 1."""
-    subject: tuple[int, int] = (0, 0)
-    """The first and the last line number of the subject; (0, 0): every line belongs to it."""
-
-    def is_subject(self, number: int) -> bool:
-        """Return whether the line belongs to the subject."""
-        return self.subject == (0, 0) or self.subject[0] <= number <= self.subject[1]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,30 +70,32 @@ class DiffRow:
 def line_rows(then: NumberedLines, now: NumberedLines, *, context: int = CONTEXT_LINES) -> tuple[DiffRow, ...]:
     """Return the difference of two versions of some code, equal lines far from every change left out.
 
-    Where nothing differs, the first HEAD_LINES lines are shown. The first line of the subject, which names it, is never
-    left out.
+    Where nothing differs, the first HEAD_LINES lines are shown. The first line, which names a definition, is never
+    left out. The lines around it are those of now; they are not compared.
     """
     rows = list(_all_rows(then, now))
     changed = [at for at, row in enumerate(rows) if row.sign]
-    if changed:
-        shown = {at + step for at in changed for step in range(-context, context + 1)}
-        shown |= {next((at for at, row in enumerate(rows) if row.is_subject), 0)}
-    else:
-        shown = set(range(HEAD_LINES))
-    return tuple(_with_gaps(rows, shown))
+    shown = {0} | {at + step for at in changed for step in range(-context, context + 1)}
+    return _surrounded(now, True, _with_gaps(rows, shown if changed else set(range(HEAD_LINES))))
 
 
-def one_side(code: NumberedLines, sign: Sign) -> tuple[DiffRow, ...]:
-    """Return code of which there is only one version: `-` where it is gone, `+` where it is new, empty otherwise."""
-    is_old = sign != "+"
-    rows = [
-        DiffRow(
-            sign=sign, old=number if is_old else 0, new=0 if is_old else number, pieces=_line(text),
-            is_subject=code.is_subject(number),
-        )
-        for number, text in enumerate(code.lines, code.first)
-    ]  # fmt: skip
-    return tuple(_with_gaps(rows, set(range(HEAD_LINES))))
+def one_side(code: NumberedLines, sign: Sign, *, is_now: bool) -> tuple[DiffRow, ...]:
+    """Return code of which there is only one version, as it was then or as it is now: `-` where it is gone."""
+    rows = [_row(sign, number, text, is_now) for number, text in enumerate(code.lines, code.first)]
+    return _surrounded(code, is_now, _with_gaps(rows, set(range(HEAD_LINES))))
+
+
+def _surrounded(code: NumberedLines, is_now: bool, rows: Iterable[DiffRow]) -> tuple[DiffRow, ...]:
+    """Return the rows within the lines around the code."""
+    first, last = code.first - len(code.before), code.first + len(code.lines)
+    around = [*enumerate(code.before, first), *enumerate(code.after, last)]
+    outer = [replace(_row("", number, text, is_now), is_subject=False) for number, text in around]
+    return (*outer[: len(code.before)], *rows, *outer[len(code.before) :])
+
+
+def _row(sign: Sign, number: int, text: str, is_now: bool) -> DiffRow:
+    old, new = (0, number) if is_now else (number, 0)
+    return DiffRow(sign=sign, old=old, new=new, pieces=_line(text), is_subject=True)
 
 
 def _all_rows(then: NumberedLines, now: NumberedLines) -> Iterator[DiffRow]:
@@ -105,17 +103,14 @@ def _all_rows(then: NumberedLines, now: NumberedLines) -> Iterator[DiffRow]:
         if tag == "equal":
             for at in range(i2 - i1):
                 old, new = then.first + i1 + at, now.first + j1 + at
-                is_subject = then.is_subject(old) or now.is_subject(new)
-                yield DiffRow(old=old, new=new, pieces=_line(now.lines[j1 + at]), is_subject=is_subject)
+                yield DiffRow(old=old, new=new, pieces=_line(now.lines[j1 + at]), is_subject=True)
             continue
         removed, added = then.lines[i1:i2], now.lines[j1:j2]
         old_pieces, new_pieces = _changed_lines(removed, added)
         for at, pieces in enumerate(old_pieces):
-            old = then.first + i1 + at
-            yield DiffRow(sign="-", old=old, pieces=pieces, is_subject=then.is_subject(old))
+            yield DiffRow(sign="-", old=then.first + i1 + at, pieces=pieces, is_subject=True)
         for at, pieces in enumerate(new_pieces):
-            new = now.first + j1 + at
-            yield DiffRow(sign="+", new=new, pieces=pieces, is_subject=now.is_subject(new))
+            yield DiffRow(sign="+", new=now.first + j1 + at, pieces=pieces, is_subject=True)
 
 
 def _opcodes(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:

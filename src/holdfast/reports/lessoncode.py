@@ -67,6 +67,13 @@ class CodeSide:
     has_now: bool = True
 
     @property
+    def sentence(self) -> str:
+        """What changed, as a sentence without a full stop."""
+        words = self.words + (f", {self.commit.words}" if self.commit and self.commit.id[:7] not in self.words else "")
+        is_name = bool(self.symbol) and words.startswith(self.symbol)
+        return words if is_name else words[:1].upper() + words[1:]
+
+    @property
     def is_changed(self) -> bool:
         """Whether a line differs."""
         return any(row.sign in ("-", "+") for row in self.rows)
@@ -130,11 +137,13 @@ def _side(
 
 
 def _named(anchor: Anchor, verdict: Verdict) -> CodeSide:
-    now = verdict.anchor
+    now, words = verdict.anchor, verdict_words(verdict)
+    if words.startswith(now.path):
+        words = "the file" + words.removeprefix(now.path)
     is_elsewhere = verdict.freshness != "unverified" and (now.path, now.symbol) != (anchor.path, anchor.symbol)
     return CodeSide(
         path=anchor.path, symbol=anchor.symbol, name=name_of(anchor), now_name=name_of(now) if is_elsewhere else "",
-        freshness=verdict.freshness, words=verdict_words(verdict),
+        freshness=verdict.freshness, words=words,
     )  # fmt: skip
 
 
@@ -143,18 +152,13 @@ def _rows(comparison: Comparison) -> tuple[DiffRow, ...]:
     if then is not None and now is not None:
         return line_rows(_lines(then), _lines(now))
     if then is not None:
-        return one_side(_lines(then), "-")
-    return one_side(_lines(now), "") if now is not None else ()
+        return one_side(_lines(then), "-", is_now=False)
+    return one_side(_lines(now), "", is_now=True) if now is not None else ()
 
 
 def _lines(span: CodeSpan) -> NumberedLines:
     lines = tuple(span.text.splitlines())
-    if not span.is_definition:
-        return NumberedLines(lines=lines)
-    return NumberedLines(
-        lines=(*span.before, *lines, *span.after), first=span.first_line - len(span.before),
-        subject=(span.first_line, span.first_line + len(lines) - 1),
-    )  # fmt: skip
+    return NumberedLines(lines=lines, first=span.first_line, before=span.before, after=span.after)
 
 
 def _commit(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> CommitMade | None:
@@ -188,5 +192,5 @@ def _written(anchor: Anchor, events: Sequence[Event], most: int) -> tuple[tuple[
     naming = [event for event in edits if name and name in event.new] or edits
     if not naming:
         return (), 0, ""
-    rows, more = cut_rows(one_side(NumberedLines(lines=tuple(naming[-1].new.splitlines())), ""), most)
+    rows, more = cut_rows(one_side(NumberedLines(lines=tuple(naming[-1].new.splitlines())), "", is_now=False), most)
     return rows, more, "This is what the session that taught it wrote into the file; its lines count from 1."

@@ -21,7 +21,7 @@ from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LIVING, VERDICTS, Freshness, LessonId
 from holdfast.lean.plain import render_instant
 from holdfast.lessons.lookup import LessonHistory, history, not_found, resolve
-from holdfast.outcomes.standing import standing_now
+from holdfast.outcomes.standing import WITHDRAWN, standing_now
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.rendering.origins import TRUST_WORDS, change_words, origin_words
@@ -43,6 +43,7 @@ Section = Literal["", "code", "conversation", "history", "told"]
 """The part of a story that is given whole; empty: none."""
 Tone = Literal["good", "quiet", "warn", "bad"]
 
+TAKEN_BACK = "what was said against it was taken back"
 PERSONAL = ("revise", "edit", "confirm", "accept", "reject", "retire", "forget", "settle", "rescue", "promote")
 """Verbs of changes by a person's decision: these can be undone from the page."""
 
@@ -91,6 +92,8 @@ class Conversation:
     turns: tuple[QuotedTurn, ...] = ()
     note: str = ""
     """Why there is no conversation to show."""
+    is_cut: bool = False
+    """A turn is not shown whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +103,7 @@ class LessonOrigin:
     words: str
     """A sentence."""
     rests_on: str
-    """What its trust says: a person's word, proved by what ran, …"""
+    """What its trust says: a person's word, proved by what ran, …; empty where `words` say it."""
     at: datetime
     person: str = ""
     host: str = ""
@@ -167,6 +170,7 @@ class Followed:
     at: datetime
     note: str = ""
     is_statement: bool = False
+    """Somebody said so; otherwise it was judged from what the session did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,13 +290,13 @@ def tell_lesson(
 CODE_WORDS: dict[Freshness, LessonVerdict] = {
     "fresh": LessonVerdict(word="Fresh", reason="The code is as it was when this was recorded.", tone="good"),
     "moved": LessonVerdict(word="Moved", reason="The code is the same, at another place.", tone="good"),
-    "unanchored": LessonVerdict(word="About no code", reason="It names no file, so no code can be compared with it."),
-    "unverified": LessonVerdict(word="Not verified", reason="Nobody can tell here whether the code has changed."),
+    "unanchored": LessonVerdict(word="No code", reason="It names no file, so no code can be compared with it."),
+    "unverified": LessonVerdict(word="Not checked", reason="Nobody can tell here whether the code has changed."),
     "drifted": LessonVerdict(
         word="Code changed", reason="What the code does has changed since.", advice="Does it still hold?", tone="warn"
     ),
     "changed": LessonVerdict(
-        word="Code changed", reason="How the code is called has changed since.", advice="Does it still hold?",
+        word="Signature changed", reason="How the code is called has changed since.", advice="Does it still hold?",
         tone="bad",
     ),
     "orphaned": LessonVerdict(
@@ -326,9 +330,9 @@ def _code_verdict(lesson: Lesson, code: CodeStory) -> LessonVerdict:
     worst = next((side for side in (*code.sides, *code.others) if side.freshness == code.freshness), None)
     reason = plain.reason
     if worst is not None and code.freshness != "fresh":
-        changed = worst.words or f"{worst.now_name or worst.name} is {code.freshness}"
-        commit = f", {worst.commit.words}" if worst.commit and worst.commit.id[:7] not in changed else ""
-        reason = f"{worst.name}: {changed}{commit}."
+        changed = worst.sentence or plain.reason.rstrip(".")
+        name = "" if worst.symbol and worst.symbol in changed else f"{worst.name}: "
+        reason = f"{name}{changed[0].lower() if name else changed[0]}{changed[1:]}."
     if lesson.state in WAITING:
         advice = "Accept it, or reject it."
         return LessonVerdict(word=plain.word, reason=reason, advice=advice, tone=plain.tone)
@@ -385,7 +389,7 @@ def _conversation(lesson: Lesson, events: Sequence[Event], most: int) -> Convers
     evidence = lesson.provenance.evidence
     quotes = tuple(dict.fromkeys(span.quote.strip() for span in evidence if span.quote.strip()))
     if not evidence:
-        return Conversation(quotes=quotes, note="It rests on no quote.")
+        return Conversation(quotes=quotes, note="" if lesson.trust == "person" else "It rests on no quote.")
     rests_on = {span.event for span in evidence}
     at = next((index for index, event in enumerate(events) if event.id in rests_on), -1)
     if at < 0:
@@ -423,10 +427,11 @@ def _text_of(event: Event) -> str:
 
 def _origin(lesson: Lesson) -> LessonOrigin:
     source = lesson.provenance
+    is_said = lesson.trust == "person" and not (source.detector or source.origin or source.quotes_person)
     return LessonOrigin(
-        words=origin_words(lesson), rests_on=TRUST_WORDS[lesson.trust], at=lesson.validity.valid_from,
-        person=source.person_name, host=source.host, session=source.session, branch=source.branch,
-        sessions_seen=len(lesson.sessions_seen),
+        words=origin_words(lesson), rests_on="" if is_said else TRUST_WORDS[lesson.trust],
+        at=lesson.validity.valid_from, person=source.person_name, host=source.host, session=source.session,
+        branch=source.branch, sessions_seen=len(lesson.sessions_seen),
     )  # fmt: skip
 
 
@@ -579,20 +584,28 @@ def _sessions(log: LessonHistory, most: int | None) -> tuple[tuple[ToldSession, 
 def _session(session: str, deliveries: Sequence[Delivery], outcomes: Sequence[Outcome], is_whole: bool) -> ToldSession:
     shown = deliveries if is_whole else deliveries[:TELLINGS_SHOWN]
     tellings = tuple(
-        LessonTelling(at=each.at, moment=MOMENT_PROFILES[each.moment].words, trigger=each.trigger)
-        for each in reversed(shown)
-    )
-    followed = tuple(
-        Followed(
-            verdict=each.verdict, words=VERDICTS[each.verdict], at=each.at, note=each.note, is_statement=not each.judge
+        LessonTelling(
+            at=each.at, moment=MOMENT_PROFILES[each.moment].words,
+            trigger="" if MOMENT_PROFILES[each.moment].restores_task else each.trigger,
         )
-        for each in outcomes
-    )
+        for each in reversed(shown)
+    )  # fmt: skip
+    followed = tuple(_followed(outcome) for outcome in outcomes)
     instants = [*(each.at for each in deliveries), *(each.at for each in outcomes)]
     return ToldSession(
         session=session, host=deliveries[0].host if deliveries else "",
         at=max(instants), tellings=tellings,
         more=len(deliveries) - len(shown), followed=followed,
+    )  # fmt: skip
+
+
+def _followed(outcome: Outcome) -> Followed:
+    is_statement = not outcome.judge
+    if is_statement and outcome.verdict == WITHDRAWN:
+        return Followed(verdict="taken back", words=TAKEN_BACK, at=outcome.at, is_statement=True)
+    return Followed(
+        verdict=outcome.verdict, words=VERDICTS[outcome.verdict], at=outcome.at, note=outcome.note,
+        is_statement=is_statement,
     )  # fmt: skip
 
 

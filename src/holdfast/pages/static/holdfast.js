@@ -97,6 +97,8 @@
         const own = button.closest("[data-row]");
         if (own && own !== row) continue;
         button.click();
+        const drop = button.tagName === "SUMMARY" && button.parentElement;
+        if (drop) drop.querySelector("form input:not([type=hidden]), form button").focus();
         return true;
       }
     }
@@ -106,6 +108,12 @@
   function onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const at = event.target;
+    const drop = at.closest("details.drop[open]");
+    if (drop && event.key === "Escape") {
+      drop.open = false;
+      drop.querySelector("summary").focus();
+      return;
+    }
     if (at.closest("input, textarea, select, dialog, [contenteditable]")) {
       if (event.key === "Escape" && at.closest("input, textarea, select")) at.blur();
       return;
