@@ -78,11 +78,11 @@ def test_the_page_is_json_at_the_same_address(site: Site, memory: Memory) -> Non
 
 def test_a_quote_is_marked_within_its_conversation(site: Site, memory: Memory) -> None:
     project = memory.location.project.id
-    asked = make_event(project=project, text="Never mock the clock, it hides midnight.", key="prompt:1")
+    prompt = make_event(project=project, text="Never mock the clock, it hides midnight.", key="prompt:1")
     reply = make_event(project=project, kind="reply", text="I removed the mock.", key="reply:1")
-    memory.services.store.append_events([asked, reply])
-    evidence = Evidence(event=asked.id, quote="Never mock the clock")
-    source = Provenance(session=asked.session, host="own", detector="explicit/1", evidence=(evidence,))
+    memory.services.store.append_events([prompt, reply])
+    evidence = Evidence(event=prompt.id, quote="Never mock the clock")
+    source = Provenance(session=prompt.session, host="own", detector="explicit/1", evidence=(evidence,))
     lesson = make_lesson(project=project, insight="Never mock the clock in tests.", provenance=source, trust="person")
     memory.services.store.put([lesson], {})
     html = site.html(f"lessons/{lesson.id}")
@@ -109,14 +109,14 @@ def test_lists_are_cut_with_a_link_to_all_and_the_page_stays_small(site: Site, m
     for number in range(49):
         memory.edit(lesson.id, commands=[f"make step-{number}"])
     project = memory.location.project.id
-    told = [
+    deliveries = [
         make_delivery(lesson=lesson.id, project=project, session=f"session-{number % 100}", trigger="x" * 200)
         for number in range(200)
     ]
     judged = [
         make_outcome(lesson=lesson.id, project=project, session=f"session-{n}", judge="own/1") for n in range(100)
     ]
-    memory.services.store.record([*told, *judged])
+    memory.services.store.record([*deliveries, *judged])
     text = code.folder.joinpath("src/large.py").read_text()
     code.folder.joinpath("src/large.py").write_text(text.replace("some room", "much room"))
     html = site.html(f"lessons/{lesson.id}")

@@ -70,15 +70,15 @@ def _said(view: View, lesson: Lesson) -> list[SaidOfIt]:
         flags, confirmations = list(view.way.flags(lesson.id)), list(view.way.confirmations(lesson.id))
         if flags or confirmations:
             names = {member.id: member.name for member in view.way.members(limit=MEMBERS_READ)}
-    said = [
+    statements = [
         SaidOfIt(reason=each.reason, at=each.at, by=names.get(each.member, each.member), note=each.note, of=each.of)
         for each in flags
     ]
-    said += [
+    statements += [
         SaidOfIt(reason="confirmed", at=each.at, by=names.get(each.member, each.member), is_against=False)
         for each in confirmations
     ]
-    return sorted(said, key=lambda each: each.at, reverse=True)
+    return sorted(statements, key=lambda each: each.at, reverse=True)
 
 
 def _actions(view: View, story: LessonStory) -> list[str]:
