@@ -59,6 +59,7 @@ from holdfast.ports.host import Host
 from holdfast.ports.plugins import LanguageModel
 from holdfast.ports.services import Services
 from holdfast.ports.store import Store
+from holdfast.publishing import okf as _okf
 from holdfast.publishing import sync as _sync
 from holdfast.publishing.sync import Syncing, SyncReport
 from holdfast.recall import brief as _brief, deliver as _deliver, servedbrief as _servedbrief
@@ -546,6 +547,7 @@ class Memory:
 
     import_lessons = _here(_transfer.import_lessons)
     export_lessons = _here(_transfer.export_lessons)
+    export_okf = _here(_okf.export_bundle)
     shareable = _here(_sync.find_shareable)
     adopt = _here(_adopt.adopt)
     backfill_git = _here(_gitbackfill.backfill_git)

@@ -36,10 +36,10 @@ def test_what_another_version_remembered_is_not_read(memory: Memory) -> None:
     memory.remember("Retries are capped at 3")
     folder = ReadFolder()
     state = synced(memory, folder, share=tuple(memory.shareable()))
-    assert state["version"] == syncrecord.VERSION == 2
+    assert state["version"] == syncrecord.VERSION == 3
     reads = folder.reads
     synced(memory, folder)
     assert folder.reads == reads, "nothing changed"
-    memory.services.store.set_state(SYNCED, memory.location.project.id, dumps({**state, "version": 3}))
+    memory.services.store.set_state(SYNCED, memory.location.project.id, dumps({**state, "version": 4}))
     synced(memory, folder)
     assert folder.reads > reads

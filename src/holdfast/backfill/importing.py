@@ -16,9 +16,11 @@ from holdfast import plugins
 from holdfast.bootstrap import Memory
 from holdfast.curation.adopt import Adopting, PassageOutcome, SourceContents
 from holdfast.domain.kinds import profile_of
+from holdfast.domain.openknowledge import is_own_concept
 from holdfast.domain.vocabulary import TRUSTS
 from holdfast.errors import InvalidValueError
-from holdfast.ports.plugins import HEAD_BYTES, NAMED, NO, Ground, Importer, Passage, Skipped, Source
+from holdfast.ports.plugins import HEAD_BYTES, MAYBE, NAMED, NO, Ground, Importer, Passage, Skipped, Source
+from holdfast.publishing.okf import CONCEPT_LIMIT, read_concept
 from holdfast.text.kindwords import kind_of
 
 ENTRIES = 200_000
@@ -69,7 +71,7 @@ def find_sources(path: str, root: str, user_home: str, name: str = "") -> Source
     importers = [plugins.load("importers", name)] if name else _importers()
     grounds = _Grounds(root, user_home)
     if os.path.isdir(path):
-        return _walk(os.path.abspath(path), importers, grounds)
+        return _walk(os.path.abspath(path), importers, grounds, MAYBE if name else NAMED)
     source = grounds.source(os.path.abspath(path))
     if source is None:
         raise InvalidValueError(f"{path} is not a file that can be read")
@@ -146,7 +148,7 @@ def _best(source: Source, importers: Sequence[Importer], least: int = NO + 1) ->
     return MatchedSource(source, importer) if sure >= least else None
 
 
-def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> SourceSearch:
+def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds, least: int) -> SourceSearch:
     chosen: list[MatchedSource] = []
     skipped: list[tuple[str, str]] = []
     seen = 0
@@ -154,7 +156,7 @@ def _walk(path: str, importers: Sequence[Importer], grounds: _Grounds) -> Source
         if seen > ENTRIES:
             break
         source = grounds.source(entry) if _may_be_one(entry) else None
-        best = _best(source, importers, NAMED) if source else None
+        best = _best(source, importers, least) if source else None
         if best is None:
             continue
         if os.path.islink(entry):
@@ -264,6 +266,41 @@ class TextLines:
             except UnicodeDecodeError:
                 self.mended.append(number)
                 yield raw.decode("utf-8", "replace")
+
+
+class ConceptLines:
+    """The concepts that Holdfast exported, each as the line of its lesson; `reasons` has those that cannot be read."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = paths
+        self.reasons: dict[int, str] = {}
+        """By number, from 1."""
+
+    def __iter__(self) -> Iterator[str]:
+        for number, path in enumerate(self.paths, 1):
+            try:
+                with open(path, "rb") as stream:
+                    yield read_concept(stream.read(CONCEPT_LIMIT * 4).decode("utf-8"))
+            except (OSError, UnicodeDecodeError, InvalidValueError) as exc:
+                self.reasons[number] = "not UTF-8" if isinstance(exc, UnicodeDecodeError) else str(exc)
+                yield "{}"
+
+
+def own_concepts(path: str) -> list[str]:
+    """Return the concepts at or under a path that Holdfast exported, sorted; links are not followed."""
+    if not os.path.isdir(path):
+        return [path] if _is_own(path) else []
+    return [entry for entry in _files_under(path) if not os.path.islink(entry) and _is_own(entry)]
+
+
+def _is_own(path: str) -> bool:
+    if not path.endswith(".md"):
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return is_own_concept(stream.read(HEAD_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return False
 
 
 def holds_lessons(path: str) -> bool:

@@ -172,6 +172,8 @@ class _Run:
             self._move("accepted", label, known, "active")
         elif draft.state in ENDED and known.state in WAITING_OR_ACTIVE and known.provenance == draft.provenance:
             self._move("revised", label, known, draft.state)
+        elif _holds_longer(known, draft):
+            self._extend(label, known, draft)
         else:
             self._add_step("unchanged", label, passage.section, known, f"known, {known.state}")
         return True
@@ -181,6 +183,13 @@ class _Run:
         self._put(moved)
         self._known.keep(moved)
         self._add_step(verb, label, _section(moved), moved)
+
+    def _extend(self, label: str, known: Lesson, draft: Lesson) -> None:
+        """Let a lesson hold as long as its source says by now."""
+        after = replace(known, validity=replace(known.validity, valid_to=draft.validity.valid_to))
+        self._put(after)
+        self._known.keep(after)
+        self._add_step("revised", label, _section(after), after)
 
     def _write(self, label: str, draft: Lesson, passage: Passage, old: Lesson | None) -> None:
         """Plan a new lesson, which supersedes the passage's earlier lesson if there is one."""
@@ -289,6 +298,13 @@ def _as_it_was(services: Services, lesson: Lesson) -> Lesson:
     return replace(before, state="forgotten") if before.topic_key.startswith(KEY) else lesson
 
 
+def _holds_longer(known: Lesson, draft: Lesson) -> bool:
+    """Return whether the source of a living lesson says another end than it had when it was imported."""
+    is_same = known.provenance == draft.provenance and known.state in WAITING_OR_ACTIVE
+    until = known.validity.valid_to, draft.validity.valid_to
+    return is_same and draft.state not in ENDED and until[0] != until[1] and any(until)
+
+
 def _section(lesson: Lesson) -> str:
     return lesson.provenance.origin.partition("#")[2]
 
@@ -324,6 +340,8 @@ def draft_of(services: Services, location: Location, passage: Passage, label: st
 
     Raises InvalidValueError with the reason when it cannot be a lesson.
     """
+    if passage.holds_until and passage.holds_until <= services.clock.now():
+        raise InvalidValueError(f"stale since {passage.holds_until:%Y-%m-%d}, as it says itself")
     stated = {name: getattr(passage, name) for name in ("insight", "why", "how", "snippets", "tags")}
     fields = clean_all({**stated, "title": passage.title})
     fields = with_title({**fields, "title": kept_title(fields["title"], fields["insight"])})
@@ -381,7 +399,7 @@ def _validity(passage: Passage, now: datetime) -> Validity:
     """Return a validity from when it was said, if known; it ends now for a passage that no longer holds."""
     begun = min(passage.said_at, now) if passage.said_at else now
     ends = passage.state in ("superseded", "retired") and begun < now
-    return Validity(valid_from=begun, valid_to=now if ends else None)
+    return Validity(valid_from=begun, valid_to=now if ends else passage.holds_until)
 
 
 def _key(label: str, state: State, fields: dict[str, object]) -> str:

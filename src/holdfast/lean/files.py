@@ -46,7 +46,7 @@ def count_lesson_files(root: str) -> int:
         return 0
     count = 0
     for _, _, names in os.walk(folder):
-        count += sum(name.endswith(".md") for name in names)
+        count += sum(name.endswith(".md") and name not in ("index.md", "log.md") for name in names)
         if count >= MOST_COUNTED:
             return MOST_COUNTED
     return count

@@ -127,6 +127,8 @@ class Passage:
     state: State = "active"
     """Its state in the source: active, candidate (proposed there), superseded or retired."""
     said_at: datetime | None = None
+    holds_until: datetime | None = None
+    """When the source itself says that it is stale; such a passage is left out from then on."""
     commit: str = ""
     """The commit in which it was said, where the source is git's history."""
     author: str = ""

@@ -20,6 +20,7 @@ from typing import Any
 
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT
+from holdfast.domain.openknowledge import KINDS_BY_TYPE, STATUSES, TYPES, actor_of, verifier_of
 from holdfast.domain.vocabulary import TRUSTS, LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
@@ -264,7 +265,12 @@ LINK_KINDS = ("supersedes", "contradicts", "refines", "duplicates", "caused_by",
 PROVENANCE_KEYS = ("said_by", "host", "detector", "author", "person", "origin")
 STAMPS = "sync"
 """The key of the stamps: the last one, which people should not change."""
-KEYS = ("id", *(name for name in EMPTY if name != "insight"), STAMPS)
+DERIVED = ("type", "status", "generated", "verified", "stale_after", "sources")
+"""Keys of the Open Knowledge Format, which are written from the fields. Of these an edit of `type` and `status` counts,
+as one of `kind` and `state`; the others are written anew."""
+UP_TO_ROOT = "../../../"
+"""From a lesson's file to the root of its repository."""
+KEYS = ("id", *(name for name in EMPTY if name != "insight"), *DERIVED, STAMPS)
 _PLAIN = re.compile(r"[A-Za-z_][\w .,/()*+'$=<>;-]*[\w.)*/]|[A-Za-z]", re.ASCII)
 _WORDS_WITH_TYPES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 _BARE = frozenset({
@@ -308,11 +314,45 @@ class Unreadable(Exception):  # noqa: N818 - it is caught where it is raised, an
 
 
 def render(document: Document) -> str:
-    """Return the file's text, with line feeds as line ends."""
-    lines = ["---", f"id: {document.id}"]
-    for name, value in document.values.items():
-        if name != "insight" and value != EMPTY[name]:
-            lines += _rendered(name, value)
+    """Return the file's text, with line feeds as line ends: a concept of the Open Knowledge Format (ADR 51)."""
+    values = document.values
+    derived = _derived(values)
+    return _text(document, {"type": TYPES[values["kind"]]}, derived)
+
+
+def render_fields(document: Document) -> str:
+    """Return the text without the keys of the Open Knowledge Format; `parse` reads the same document from it."""
+    return _text(document, {}, {})
+
+
+def _derived(values: Values) -> dict[str, Any]:
+    """Return the keys of the Open Knowledge Format after the fields; they say nothing that the fields do not say."""
+    status = {"status": STATUSES[values["state"]]}
+    if values["state"] == "forgotten":
+        return status
+    source, begun = values["provenance"], values["valid_from"]
+    said_by = source.get("said_by", "")
+    since = {"at": begun} if begun else {}
+    keys: dict[str, Any] = dict(status)
+    if source:
+        keys["generated"] = {"by": actor_of(said_by, source), **since}
+    if begun and (verifier := verifier_of(said_by, source)):
+        keys["verified"] = [{"by": verifier, **since}]
+    if values["valid_to"]:
+        keys["stale_after"] = values["valid_to"]
+    paths = dict.fromkeys(anchor["path"] for anchor in values["anchors"])
+    origin = source.get("origin", "").partition("#")[0]
+    if sources := [{"resource": UP_TO_ROOT + path, "title": path} for path in paths]:
+        keys["sources"] = sources
+    if origin and origin not in paths:
+        keys.setdefault("sources", []).append({"resource": origin, "title": source["origin"]})
+    return keys
+
+
+def _text(document: Document, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
+    lines = ["---", f"id: {document.id}", *yaml_lines(first)]
+    fields = {name: value for name, value in document.values.items() if name != "insight" and value != EMPTY[name]}
+    lines += [*yaml_lines(fields), *yaml_lines(last)]
     stamps = {name: stamp for name, stamp in document.stamps.items() if stamp != UNSET[name]}
     if stamps:
         lines.append(f"{STAMPS}:")
@@ -358,7 +398,8 @@ def _parse(text: str, base: Mapping[str, Stamp] | None, doubted: bool) -> Lesson
     if not _UUID.fullmatch(lesson):
         raise stated.error("id", "id is missing" if not lesson else f"{lesson[:40]!r} is not an id")
     insight = clean("\n".join(lines[end + 1 :]).strip())
-    values, stamps = _values(stated), _stamps(stated)
+    stamps = _stamps(stated)
+    values = _values(stated, stamps)
     values["insight"] = insight
     if values["state"] != "forgotten":
         _check_rule(values, insight, end + 2)
@@ -376,7 +417,7 @@ def _check_rule(values: dict[str, Any], insight: str, line: int) -> None:
     values["title"] = values["title"] or make_title(insight)
 
 
-def _values(stated: _Mapping) -> dict[str, Any]:
+def _values(stated: _Mapping, stamps: Mapping[str, Stamp]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, empty in EMPTY.items():
         if name == "insight" or not stated.has(name):
@@ -396,8 +437,30 @@ def _values(stated: _Mapping) -> dict[str, Any]:
                 raise entry.error("said_by", f"said_by is one of {', '.join(TRUSTS)}")
         else:
             values[name] = stated.text(name) or empty
+    _follow_derived(stated, values, stamps)
     _check(stated, values)
     return values
+
+
+def _follow_derived(stated: _Mapping, values: dict[str, Any], stamps: Mapping[str, Stamp]) -> None:
+    """Let `type` and `status` count where somebody changed them, and not the kind or the state that they stand for."""
+    kind, type_of = values.get("kind", ""), KINDS_BY_TYPE.get(stated.text("type").casefold(), "")
+    if type_of and type_of != kind and (not kind or _is_as_stamped("kind", kind, stamps)):
+        values["kind"] = type_of
+    state, status = values.get("state", "active"), stated.text("status")
+    if status not in ("", *STATUSES.values()):
+        raise stated.error("status", "status is draft, stable or deprecated")
+    if not status or state not in ENDS or not _is_as_stamped("state", state, stamps):
+        return
+    if status == "deprecated" and state == "active":
+        values["state"] = "retired"
+    elif status == "stable" and state in ("superseded", "retired"):
+        values["state"] = "active"
+
+
+def _is_as_stamped(name: str, value: str, stamps: Mapping[str, Stamp]) -> bool:
+    """Return whether nobody edited the field since a sync last wrote it."""
+    return stamps.get(name, UNSET[name]).digest == digest(value)
 
 
 def _check(stated: _Mapping, values: dict[str, Any]) -> None:
@@ -494,15 +557,26 @@ def parse_stamp(text: str) -> Stamp:
 # Writing
 
 
+def yaml_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys and values as lines of YAML: texts, flags, numbers, lists and maps of these, none of them empty.
+
+    Texts read back unchanged, and as texts, by any reader of YAML.
+    """
+    for name, value in values.items():
+        yield from _rendered(name, value)
+
+
 def _rendered(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield from _text_lines(f"{name}:", value, "  ")
+    elif not value and isinstance(value, (list, dict)):
+        yield f"{name}: {dumps(value)}"
     elif isinstance(value, dict):
         yield f"{name}:"
         for key, inner in value.items():
             yield from ("  " + line for line in _rendered(key, inner))
-    elif isinstance(value, bool):
-        yield f"{name}: {'true' if value else 'false'}"
+    elif isinstance(value, (bool, int, float)):
+        yield f"{name}: {dumps(value)}"
     else:
         yield f"{name}:"
         for item in value:

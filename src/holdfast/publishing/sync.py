@@ -47,6 +47,7 @@ from holdfast.publishing.lessonfile import (
     parse,
     path_of,
     render,
+    render_fields,
     settle,
     shared_id,
     split,
@@ -60,6 +61,7 @@ from holdfast.text.occasions import CARDS
 from holdfast.text.words import duplicate_key
 
 FOLDER = ".holdfast/lessons"
+NEW_FORM = "its words are the same; the file follows the Open Knowledge Format now"
 FILE_DIFFERS = "the file differs; --accept takes the file's version"
 OTHERS_DIFFER = "others changed it; --accept takes their version"
 Rule = tuple[str, str]
@@ -771,10 +773,8 @@ class _Run:
     def _put_file(self, path: str, document: Document, content: bytes | None, lesson: Lesson | None = None) -> bool:
         """Plan to write the file, unless nothing changes; return whether the document can be written as a file."""
         text = render(document)
-        if (
-            content is not None
-            and content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n") == text
-        ):
+        present = (content or b"").decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+        if present == text:
             return True
         if self.how.take_only:
             self.unwritten.add(path)
@@ -786,7 +786,9 @@ class _Run:
             return False
         self.outgoing[path] = text, content
         verb = "forgotten" if document.is_tombstone else "written"
-        self.steps.append(SyncOutcome(verb=verb, path=path, title=document.values["title"], lesson=document.id))
+        reason = NEW_FORM if present == render_fields(document) else ""
+        title = document.values["title"]
+        self.steps.append(SyncOutcome(verb=verb, path=path, title=title, lesson=document.id, reason=reason))
         return True
 
     def _keep(self, entry: Entry, lesson: Lesson | None, document: Document | None) -> None:

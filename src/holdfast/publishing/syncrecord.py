@@ -19,8 +19,9 @@ from holdfast.lean.texts import dumps, loads
 from holdfast.ports.store import Extent, Store
 from holdfast.publishing.lessonfile import Stamp, parse_stamp
 
-VERSION = 2
-"""Version of what is remembered of a run; of another one nothing is read, and all is compared anew."""
+VERSION = 3
+"""Version of what is remembered of a run and of the form of files; of another one nothing is read, and all is
+compared anew."""
 ROOTS = 20
 """Work trees whose files are remembered; of another one all files are read again."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from holdfast.domain.openknowledge import RESERVED
 from holdfast.errors import HoldfastError, StaleWriteError
 from holdfast.lean.files import write_whole
 
@@ -21,7 +22,10 @@ class LocalLessonFiles:
         self._folder = os.path.join(root, *FOLDER)
 
     def find(self) -> dict[str, str]:
-        """Return every Markdown file with its size and times; an empty string for a link or what is no file."""
+        """Return every lesson's file with its size and times; an empty string for a link or what is no file.
+
+        Indexes and logs (`openknowledge.RESERVED`) hold no lesson.
+        """
         for depth in range(len(FOLDER)):
             if os.path.islink(os.path.join(self._root, *FOLDER[: depth + 1])):
                 raise HoldfastError(f"{'/'.join(FOLDER[: depth + 1])} is a link", hint="make it a folder")
@@ -62,7 +66,7 @@ class LocalLessonFiles:
             path = inner + entry.name
             if entry.is_dir(follow_symlinks=False):
                 yield from self._walk(entry.path, path + "/")
-            elif entry.name.endswith(".md"):
+            elif entry.name.endswith(".md") and entry.name not in RESERVED:
                 yield path, _mark(entry.stat(follow_symlinks=False)) if entry.is_file(follow_symlinks=False) else ""
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 
+from holdfast.domain.openknowledge import RESERVED
 from holdfast.errors import InvalidValueError, RepositoryError, StaleWriteError
 from holdfast.lean.gitsafety import UNSAFE_VARIABLES, git_program, shown
 from holdfast.workspace.gitrun import GitObjects
@@ -119,7 +120,8 @@ class LessonRepository:
 
     def marks(self, folder: str) -> dict[str, str]:
         """Return the blob of each Markdown file below the folder, as it will be after the next push."""
-        marks = {path: blob for path, blob in self._blobs.items() if path.startswith(folder) and path.endswith(".md")}
+        lessons = (path for path in self._blobs if path.startswith(folder) and path.endswith(".md"))
+        marks = {path: self._blobs[path] for path in lessons if path.rpartition("/")[2] not in RESERVED}
         length = len(self._theirs) or 40
         changed = {path: text for path, text in self._changes.items() if path.startswith(folder)}
         marks |= {path: _blob_of(content, length) for path, content in changed.items()}

@@ -14,7 +14,7 @@ from holdfast.publishing.lessonfile import (
     LessonFile,
     parse,
     parse_stamp,
-    render,
+    render_fields,
     stamp_text,
 )
 
@@ -51,11 +51,11 @@ def read_document(plain: Any) -> LessonFile | FileProblem:
         document = load_document(plain)
     except ValueError as exc:
         return FileProblem(path="", reason=str(exc))
-    return parse("", render(document).encode("utf-8", "replace"))
+    return parse("", render_fields(document).encode("utf-8", "replace"))
 
 
 def _problem(plain: Any) -> str:
-    """Return what is wrong with the shape; empty if `render` can write it."""
+    """Return what is wrong with the shape; empty if `render_fields` can write it."""
     if not isinstance(plain, dict) or not isinstance(plain.get("id"), str):
         return "a document is an object with id, values and stamps"
     values, stamps = plain.get("values"), plain.get("stamps", {})

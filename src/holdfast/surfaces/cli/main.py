@@ -68,7 +68,7 @@ GROUPS = {
         "backfill": ("backfill", "Learn from the transcripts that are already on this machine."),
         "distil": ("distil", "Choose the model that reads sessions, and see what it would be sent."),
         "import": ("transfer", "Import lessons from other tools' files, or from JSON lines."),
-        "export": ("transfer", "Write lessons as JSON lines, or as Markdown for people."),
+        "export": ("exporting", "Write lessons as JSON lines, as Markdown, or as a folder of files for others."),
         "backup": ("backup", "Write everything in this Holdfast home into one file."),
         "restore": ("backup", "Replace this Holdfast home's memory by a backup."),
         "embedder": ("embedder", "Choose the embedder, which finds lessons by their meaning."),

@@ -1,40 +1,41 @@
-"""`import` and `export`: lessons of other tools' files and JSON lines, and whole lessons as these or Markdown."""
+"""`import`: lessons of other tools' files, of bundles that Holdfast exported, and of JSON lines."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import IO, Any
+from dataclasses import replace
+from typing import Any
 
 import click
 
 from holdfast.backfill.importing import (
+    ConceptLines,
     ImportOutcome,
     ImportRequest,
     ImportRun,
     TextLines,
     holds_lessons,
     importer_names,
+    own_concepts,
 )
 from holdfast.bootstrap import Memory
 from holdfast.curation.adopt import PassageOutcome
 from holdfast.curation.transfer import ImportReport
 from holdfast.errors import InvalidValueError
-from holdfast.publishing.publication import render_markdown
-from holdfast.surfaces.cli.frame import Call, command, states_option
-from holdfast.surfaces.cli.screen import bar, chosen_states, counted, escaped, note, note_conflicts, say, table
+from holdfast.surfaces.cli.frame import Call, command
+from holdfast.surfaces.cli.screen import bar, counted, note, note_conflicts, say, table
 
 OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""
+BUNDLES = "okf"
+"""The name of the Open Knowledge Format."""
 TOLD = 20
 """Bad lines that are told one by one."""
 VERBS = ("added", "revised", "accepted", "unchanged", "skipped", "removed")
 IMPORTING_TOLD = 20
 """Steps of a kind that are told one by one where nobody asked for all."""
-MOST_READABLE = 100_000
-"""Lessons in one Markdown text."""
 
 
 class _Format(click.ParamType[str]):
@@ -65,9 +66,10 @@ def import_(call: Call, path: str, name: str | None, accept: bool, project: str,
 
     Import reads rules files (AGENTS.md, CLAUDE.md, GEMINI.md, CONVENTIONS.md, those of Cursor, Copilot, Windsurf,
     Cline, Roo, Continue, Junie, Kiro), Claude Code's auto memory, architecture decision records, the MCP reference
-    server's JSON lines, mem0's answers, and SQLite files with a table `memory_entries`; the package holdfast-hosts adds
-    other tools' stores. It searches a folder for all of them. Each section, list item or row becomes a lesson of its
-    own. The files are not changed.
+    server's JSON lines, mem0's answers, SQLite files with a table `memory_entries`, and bundles of the Open Knowledge
+    Format (--from okf where their index does not name the format); the package holdfast-hosts adds other tools' stores.
+    It searches a folder for all of them. Each section, list item or row becomes a lesson of its own. The files are not
+    changed.
 
     Lessons from a repository or a tool wait in the inbox (`holdfast review`) unless you give --accept. Your own rules
     files in your home folder are active at once. A text is quarantined if it addresses the agent, hides something or
@@ -85,6 +87,10 @@ def import_(call: Call, path: str, name: str | None, accept: bool, project: str,
     scope, pin, id, links and provenance are ignored, unless you give --accept. To move lessons between two machines,
     use --accept.
 
+    A bundle of the Open Knowledge Format that Holdfast exported gives the lessons that it was made of; what others
+    wrote becomes a lesson a concept. Nobody's word in it counts until you accept it, also where it says that a person
+    verified it. A concept that is past its `stale_after` is left out.
+
     A bad line or an unreadable file does not stop the import; the exit code is 1 if there was one.
     """
     if path == "-" or name == OWN or (not name and holds_lessons(path)):
@@ -92,6 +98,9 @@ def import_(call: Call, path: str, name: str | None, accept: bool, project: str,
             raise click.UsageError("--project is for other tools' stores, not for JSON lines")
         return _import_lines(call, path, accept, dry)
     request = ImportRequest(path, name or "", project, accept, dry)
+    own = own_concepts(path) if name in (None, BUNDLES) else []
+    if own:
+        return _import_bundle(call, own, request)
     with call.open() as memory:
         outcome = import_foreign(memory, request)
     if not call.answer(_foreign_json(outcome, request)):
@@ -112,6 +121,31 @@ def _import_lines(call: Call, path: str, accept: bool, dry: bool) -> int:
     return 1 if report.failed else 0
 
 
+def _import_bundle(call: Call, paths: list[str], request: ImportRequest) -> int:
+    """Import the lessons of concepts that Holdfast exported, and then what else is in their folder."""
+    lines = ConceptLines(paths)
+    with call.open() as memory:
+        with bar("lessons", len(paths)) as progress:
+            report = memory.import_lessons(
+                lines, accept=request.accept, origin=os.path.basename(request.path.rstrip("/")) or request.path,
+                progress=progress.show, dry=request.dry,
+            )  # fmt: skip
+        try:
+            others = import_foreign(memory, request) if os.path.isdir(request.path) else None
+        except InvalidValueError:
+            others = None  # the folder holds nothing else
+    failed = [(paths[number - 1], lines.reasons.get(number, reason)) for number, reason in report.failed]
+    files = [{"file": path, "reason": reason} for path, reason in failed]
+    plain = {**_json(report, []), "failed": files, "others": _foreign_json(others, request) if others else None}
+    if not call.answer(plain):
+        _print(replace(report, failed=()), [], request.dry, len(failed))
+        for path, reason in failed[:TOLD]:
+            note(f"{path}: {reason}")
+        if others:
+            tell(others, request)
+    return 1 if failed or (others and others.failed) else 0
+
+
 def _json(report: ImportReport, mended: list[int]) -> dict[str, object]:
     return {
         "added": report.added, "revised": report.revised, "unchanged": report.unchanged,
@@ -121,8 +155,9 @@ def _json(report: ImportReport, mended: list[int]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(report: ImportReport, mended: list[int], dry: bool) -> None:
-    say(f"{report.added} added, {report.revised} revised, {report.unchanged} unchanged, {len(report.failed)} failed")
+def _print(report: ImportReport, mended: list[int], dry: bool, failed: int = 0) -> None:
+    bad = failed or len(report.failed)
+    say(f"{report.added} added, {report.revised} revised, {report.unchanged} unchanged, {bad} failed")
     _note_standing(report, dry)
     for line, reason in report.failed[:TOLD]:
         note(f"line {line}: {reason}")
@@ -234,45 +269,3 @@ def _note_waiting(steps: Sequence[PassageOutcome], request: ImportRequest) -> No
         note(f"{counted(waiting, 'lesson')} {verb} in the inbox: "
              f"{click.style('holdfast review', bold=True)}, or import again with --accept")  # fmt: skip
     _note_some("in quarantine because the text looks suspicious; holdfast review shows them", quarantined)
-
-
-@command(
-    "holdfast export > lessons.jsonl", "holdfast export --state all --output lessons.jsonl",
-    "holdfast export --format markdown > lessons.md",
-    "holdfast export --all-projects --forgotten | ssh other-machine holdfast import - --accept", json=False,
-)  # fmt: skip
-@click.option(
-    "--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown"]), help="The format."
-)
-@states_option
-@click.option("--all-projects", is_flag=True, help="Export lessons of every project; each line names its project.")
-@click.option("--forgotten", is_flag=True, help="Also the tombstones, so that an import forgets the same lessons.")
-@click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="Write to this file.")
-def export(
-    call: Call, form: str, states: tuple[str, ...], all_projects: bool, forgotten: bool, output: IO[bytes]
-) -> None:
-    """Write this project's lessons and your own as JSON lines, newest first, or as Markdown for people.
-
-    Secrets are redacted again, and private lessons are left out. `holdfast import` reads the JSON lines. In this
-    Holdfast home it restores them unchanged, because each line has a seal. In another home, use --accept. To save
-    everything, including history and log, use `holdfast backup`. A tombstone of --forgotten has no word of its lesson;
-    where the lesson is known, `holdfast import --accept` forgets it.
-    """
-    if forgotten and form == "markdown":
-        raise click.UsageError("--forgotten is for JSON lines")
-    count = 0
-    with call.open() as memory:
-        chosen = chosen_states(states)
-        if form == "markdown":
-            lessons = memory.lessons(states=chosen, all_projects=all_projects, limit=MOST_READABLE)
-            heading = "Lessons" if all_projects else f"Lessons of {memory.location.project.name}"
-            lines, count = render_markdown(lessons, heading), sum(not lesson.private for lesson in lessons)
-        else:
-            lines = memory.export_lessons(states=chosen, all_projects=all_projects)
-            if forgotten and "forgotten" not in chosen:
-                gone = memory.export_lessons(states=("forgotten",), all_projects=all_projects)
-                lines = chain(lines, gone)
-        for line in lines:
-            output.write((line if form == "markdown" else escaped(line)).encode("utf-8", "replace") + b"\n")
-            count += form == "jsonl"
-    note(counted(count, "lesson"))
