@@ -28,7 +28,7 @@ FOLDERS = ("okf",)
     "holdfast export --format markdown > lessons.md", "holdfast export --format okf docs/knowledge",
     "holdfast export --all-projects --forgotten | ssh other-machine holdfast import - --accept", json=False,
 )  # fmt: skip
-@click.argument("folder", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
+@click.argument("target", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
 @click.option(
     "--format", "form", default="jsonl", show_default=True, type=click.Choice(["jsonl", "markdown", *FOLDERS]),
     help="The format.",
@@ -39,7 +39,7 @@ FOLDERS = ("okf",)
 @click.option("--quotes", is_flag=True, help="okf: also the quotes of sessions on which lessons rest.")
 @click.option("-o", "--output", type=click.File("wb", lazy=False, atomic=True), default="-", help="Write to this file.")
 def export(
-    call: Call, folder: str | None, form: str, states: tuple[str, ...], all_projects: bool, forgotten: bool,
+    call: Call, target: str | None, form: str, states: tuple[str, ...], all_projects: bool, forgotten: bool,
     quotes: bool, output: IO[bytes],
 ) -> None:  # fmt: skip
     """Write this project's lessons and your own as JSON lines, newest first; or as Markdown or a folder of files.
@@ -56,19 +56,19 @@ def export(
     The same memory gives the same bytes. DIR appears whole or not at all, and an export never replaces a folder that
     holds files of anybody else.
     """
-    if (folder is not None) != (form in FOLDERS):
+    if (target is not None) != (form in FOLDERS):
         names = " and ".join(FOLDERS)
-        raise click.UsageError(f"--format {form} needs a folder" if folder is None else f"a folder is for {names}")
+        raise click.UsageError(f"--format {form} needs a folder" if target is None else f"a folder is for {names}")
     if forgotten and form != "jsonl":
         raise click.UsageError("--forgotten is for JSON lines")
     if quotes and form != "okf":
         raise click.UsageError("--quotes is for --format okf")
-    if folder is not None and all_projects:
+    if target is not None and all_projects:
         raise click.UsageError("a folder holds the lessons of one project")
     with call.open() as memory:
         chosen = chosen_states(states)
-        if folder is not None:
-            _write_bundle(memory, folder, chosen, quotes)
+        if target is not None:
+            _write_bundle(memory, target, chosen, quotes)
             return
         lines, count = _markdown(memory, chosen, all_projects) if form == "markdown" else (None, 0)
         for line in lines if lines is not None else _json_lines(memory, chosen, all_projects, forgotten):
