@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.statefamilies import SYNCED
+from holdfast.lean.files import count_lesson_files
 from holdfast.lean.texts import short_id
+from holdfast.publishing.lessonfile import LessonFile, merge_files, parse, render_fields
 from holdfast.publishing.sync import Syncing, SyncReport
 from holdfast.testing.builders import next_version
 
@@ -250,3 +253,72 @@ def test_words_that_address_the_agent_are_quarantined_even_when_accepted(other: 
     file.write_text(text)
     other.sync(Syncing(accept=True))
     assert [lesson.state for lesson in other.inbox()] == ["quarantined"]
+
+
+def without_derived(text: str) -> str:
+    """Return a lesson's file as Holdfast 0.2 wrote it."""
+    parsed = parse("", text.encode())
+    assert isinstance(parsed, LessonFile)
+    return render_fields(parsed.document)
+
+
+def test_a_file_of_an_earlier_version_is_written_anew_once(memory: Memory, file: Path) -> None:
+    new = file.read_text()
+    file.write_text(without_derived(new))
+    assert "type:" not in file.read_text()
+    (step,) = memory.sync(NOTHING).steps
+    assert (step.verb, "Open Knowledge Format" in step.reason) == ("written", True)
+    assert file.read_text() == new
+    assert memory.sync(NOTHING).steps == ()
+
+
+def test_files_conform_to_the_open_knowledge_format(memory: Memory, file: Path) -> None:
+    front = yaml.safe_load(file.read_text().split("---\n")[1])
+    assert (front["type"], front["status"]) == ("Convention", "stable")
+    assert front["verified"][0]["by"].startswith("human:")
+    source = file.parents[3] / "client.py"
+    source.write_text("def retry():\n    return 3\n")
+    memory.revise(memory.lessons()[0].id, files=["client.py"])
+    memory.sync(NOTHING)
+    (entry,) = yaml.safe_load(file.read_text().split("---\n")[1])["sources"]
+    assert entry["title"] == "client.py"
+    assert (file.parent / entry["resource"]).resolve() == source.resolve()
+    memory.forget(memory.lessons()[0].id)
+    memory.sync(NOTHING)
+    assert yaml.safe_load(file.read_text().split("---\n")[1])["status"] == "deprecated"
+
+
+def test_an_edited_status_or_type_counts_as_an_edit_of_the_state_or_the_kind(memory: Memory, file: Path) -> None:
+    file.write_text(file.read_text().replace("status: stable", "status: deprecated"))
+    memory.sync(Syncing(accept=True))
+    assert [lesson.state for lesson in memory.lessons(states=("retired",))] == ["retired"]
+    assert "\nstate: retired\n" in file.read_text()
+    file.write_text(file.read_text().replace("status: deprecated", "status: stable"))
+    memory.sync(Syncing(accept=True))
+    file.write_text(file.read_text().replace("type: Convention", "type: Constraint"))
+    memory.sync(Syncing(accept=True))
+    assert [lesson.kind for lesson in memory.lessons()] == ["constraint"]
+    text = file.read_text().replace("kind: constraint", "kind: decision")
+    file.write_text(text)
+    memory.sync(Syncing(accept=True))
+    assert [lesson.kind for lesson in memory.lessons()] == ["decision"], "an edit of the field itself counts, too"
+    assert "\ntype: Decision\n" in file.read_text()
+
+
+def test_indexes_and_logs_in_the_folder_are_no_lessons(memory: Memory, file: Path) -> None:
+    for name in ("index.md", "log.md"):
+        (file.parent.parent / name).write_text("# Lessons\n")
+        (file.parent / name).write_text("# Lessons\n")
+    assert memory.sync(NOTHING).problems == ()
+    assert count_lesson_files(str(file.parents[3])) == 1
+
+
+def test_the_merge_driver_reads_both_forms(file: Path) -> None:
+    new = file.read_text()
+    ours = without_derived(new).replace("capped at 3\n", "capped at 5\n", 1)
+    theirs = new.replace("status: stable", "status: deprecated")
+    merged = merge_files("x.md", without_derived(new).encode(), ours.encode(), theirs.encode())
+    assert merged is not None
+    assert "\nstate: retired\n" in merged
+    assert "\nstatus: deprecated\n" in merged
+    assert "capped at 5" in merged
