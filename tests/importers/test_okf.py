@@ -107,8 +107,8 @@ def test_a_lesson_past_its_end_is_not_told(bundle: Path, write: Write, take: Tak
     write("docs/know/tables/moons.md", MOONS.replace("title:", "stale_after: 2099-01-01T00:00:00Z\ntitle:"))
     take(bundle, accept=True)
     at = [datetime(year, 1, 2, tzinfo=UTC) for year in (2098, 2099)]
-    told = [any("one phase" in lesson.insight for lesson in memory.lessons(as_of=instant)) for instant in at]
-    assert told == [True, False]
+    shown = [any("one phase" in lesson.insight for lesson in memory.lessons(as_of=instant)) for instant in at]
+    assert shown == [True, False]
 
 
 def test_a_long_text_stays_in_its_file(bundle: Path, write: Write, read: Read) -> None:

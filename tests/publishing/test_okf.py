@@ -69,7 +69,7 @@ TEXT = st.text(st.sampled_from("ab `#\\[]<>*:\n-'\"|&é"), max_size=40) | st.sam
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_lesson_comes_back_from_a_bundle_as_it_was(memory: Memory, tmp_path: Path, data: st.DataObject) -> None:
     words = {name: data.draw(TEXT, label=name) for name in ("why", "how")}
@@ -169,9 +169,9 @@ def test_what_is_private_or_the_persons_own_or_said_in_a_session_is_not_in_it(me
     text = "".join(bundle(memory).values())
     assert "Retries" in text
     assert not any(words in text for words in ("editor", "password", "never above three", "s1"))
-    asked = "".join(bundle(memory, with_quotes=True).values())
-    assert "never above three" in asked
-    assert not any(words in asked for words in ("editor", "password"))
+    with_quotes = "".join(bundle(memory, with_quotes=True).values())
+    assert "never above three" in with_quotes
+    assert not any(words in with_quotes for words in ("editor", "password"))
 
 
 def test_an_edited_concept_waits_or_revises_if_a_person_vouches(memory: Memory, tmp_path: Path) -> None:
