@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from holdfast import Memory
+from holdfast.lean.plain import parse_instant
 
 from .site import Site
 
@@ -23,3 +26,43 @@ def test_home_without_lessons_says_so(site: Site) -> None:
 
 def test_the_start_page_lists_the_project(site: Site) -> None:
     assert site.project in site.text("/")
+
+
+def test_home_names_what_waits_and_what_changed(memory: Memory, site: Site) -> None:
+    first = memory.remember("Retries are capped at three.")
+    memory.remember("The cache lives for an hour.", trust="repository")
+    data = site.json()
+    assert [(change["title"], change["words"]) for change in data["changes"]] == [
+        ("The cache lives for an hour", "waits for a decision"), ("Retries are capped at three", "saved"),
+    ]  # fmt: skip
+    assert [(line["name"], line["number"]) for line in data["waiting"]] == [("unconfirmed", 1)]
+    assert (data["confirmed"], data["unconfirmed"]) == (1, 1)
+    memory.forget(first.id)
+    assert "a lesson whose words are gone" in site.text()
+
+
+def test_a_line_of_the_brief_leads_to_its_lesson(memory: Memory, site: Site) -> None:
+    lesson = memory.remember("Retries are capped at three.")
+    data = site.json()
+    assert "\n".join(line["text"] for line in data["brief_lines"]) == data["brief"]
+    assert [line["lesson"] for line in data["brief_lines"] if line["lesson"]] == [lesson.id]
+
+
+def test_what_is_new_is_counted_from_the_visit_before(memory: Memory, site: Site) -> None:
+    memory.remember("Retries are capped at three.")
+    assert "New in the last seven days" in site.text()
+    assert site.json()["is_first_look"]
+    now = memory.services.clock.now()
+    visits = f"{now - timedelta(days=2):%Y%m%dT%H%M%S}-{now - timedelta(hours=1):%Y%m%dT%H%M%S}"
+    site.client.cookies.set("holdfast-look", visits)
+    seen = site.json()
+    assert not seen["is_first_look"]
+    assert parse_instant(seen["since"]) == (now - timedelta(hours=1)).replace(microsecond=0)
+    site.client.cookies.set("holdfast-look", "no-time")
+    assert site.json()["is_first_look"]
+
+
+def test_health_says_when_nothing_was_ever_seen(site: Site) -> None:
+    health = site.json()["health"]
+    assert [fact["command"] for fact in health["facts"] if fact["name"] == "hooks"] == ["holdfast setup"]
+    assert "no session was seen here yet" in site.text()

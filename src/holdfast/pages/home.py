@@ -1,11 +1,76 @@
-"""Home: what the agent is told now, what waits, and whether memory works; and the list of projects."""
+"""Home: what an agent is told now, what changed since the last look, what waits, and whether memory works."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from holdfast.domain.briefing import Briefing
+from holdfast.domain.lesson import Lesson
+from holdfast.domain.records import Change
+from holdfast.domain.vocabulary import LessonId, ProjectId, State
+from holdfast.freshness.notice import load_states
+from holdfast.outcomes.threads import is_worth_naming, load_threads
+from holdfast.pages.health import STALE, Health, look_at_health
 from holdfast.pages.page import NoValues, Page, PageRow
 from holdfast.pages.view import ProjectLine, View
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+
+FIRST_LOOK = timedelta(days=7)
+"""What is new to somebody who looks for the first time."""
+CHANGES_READ = 300
+"""Newest changes of memory that are read."""
+CHANGES_SHOWN = 8
+COUNTED = 1_000
+"""How far lessons are counted."""
+VERBS = {
+    "learn": "learnt", "remember": "saved", "accept": "confirmed", "confirm": "confirmed again", "revise": "replaced",
+    "reject": "rejected", "forget": "forgotten", "retire": "retired", "wake": "in use again", "undo": "taken back",
+    "settle": "contradiction settled", "import": "imported", "sync": "synced", "merge": "merged",
+    "stage": "kept for its branch", "rescue": "told everywhere", "promote": "given to every project",
+    "reanchor": "followed to where its code is", "backfill": "found in the history", "edit": "edited",
+    "feedback": "judged", "purge": "erased",
+}  # fmt: skip
+"""Words for what a change did to a lesson."""
+FORGOTTEN = "a lesson whose words are gone"
+"""The title of a tombstone."""
+_IN_LINE = re.compile(r"(- )?\[?([0-9a-f]{4,8})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefLine:
+    """A line of the brief, and the lesson whose id it begins with."""
+
+    text: str
+    lesson: LessonId | None = None
+    before: str = ""
+    """What stands before the id."""
+    id_text: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeLine:
+    """A lesson, and what was done to it last."""
+
+    lesson: LessonId
+    title: str
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingLine:
+    """Something that waits for a person, and the page where they decide."""
+
+    name: str
+    number: int
+    words: str
+    page: str
+    """The page's name; empty while there is none."""
+    is_capped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +81,22 @@ class HomeData:
     branch: str
     brief: str
     """Exactly what a session that starts now is told; empty: nothing."""
+    brief_lines: tuple[BriefLine, ...]
     tokens: int
-    waiting: int
+    lessons_told: int
+    degraded: str
+    """Why the brief is weaker than usual; empty: it is not."""
     confirmed: int
     unconfirmed: int
+    since: datetime
+    """The last look, or a week ago."""
+    is_first_look: bool
+    changes: tuple[ChangeLine, ...]
+    more_changes: int
+    waiting: tuple[WaitingLine, ...]
+    health: Health
+    health_words: str
+    health_tone: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +109,32 @@ class ProjectsData:
 def make_home(view: View, query: NoValues) -> Page:
     """Return the home page of a project."""
     memory = view.memory
-    counts = memory.counts()
     start = memory.brief()
+    text = "\n\n".join(briefing.text for briefing in start if briefing.text)
+    since = view.last_look or view.now - FIRST_LOOK
+    changes, more = _changes(view, since)
+    health = look_at_health(memory, view.now, is_served=view.is_served)
     return Page(
         template="home",
         title=view.project.name,
         data=HomeData(
             project=view.project,
             branch=memory.location.branch,
-            brief="\n\n".join(briefing.text for briefing in start if briefing.text),
+            brief=text,
+            brief_lines=tuple(_brief_lines(start, text)),
             tokens=sum(briefing.tokens for briefing in start),
-            waiting=len(view.visible(memory.inbox())),
-            confirmed=counts.confirmed,
-            unconfirmed=counts.unconfirmed,
+            lessons_told=len(_told_ids(start)),
+            degraded="; ".join(briefing.degraded for briefing in start if briefing.degraded),
+            confirmed=_count(view, "active"),
+            unconfirmed=_count(view, "candidate"),
+            since=since,
+            is_first_look=view.last_look is None,
+            changes=changes,
+            more_changes=more,
+            waiting=tuple(line for line in _waiting(view) if line.number),
+            health=health,
+            health_words=health.words,
+            health_tone=health.tone,
         ),
     )
 
@@ -52,6 +142,83 @@ def make_home(view: View, query: NoValues) -> Page:
 def make_projects(view: View, query: NoValues) -> Page:
     """Return the list of projects."""
     return Page(template="projects", data=ProjectsData(projects=view.projects))
+
+
+# The brief
+
+
+def _told_ids(start: list[Briefing]) -> list[LessonId]:
+    """Return the ids of the lessons in the brief, those for which another's line stands among them."""
+    ids = [item.lesson.id for briefing in start for item in briefing.items]
+    entries = [entry for briefing in start for entry in briefing.entries]
+    return list(dict.fromkeys([*ids, *(id_ for entry in entries for id_ in (entry.id, *entry.also))]))
+
+
+def _brief_lines(start: list[Briefing], text: str) -> Iterator[BriefLine]:
+    """Yield the lines of the brief, each with the lesson whose id it begins with."""
+    by_id = {id_[-8:]: id_ for id_ in _told_ids(start)}
+    for line in text.splitlines():
+        matched = _IN_LINE.match(line)
+        ids = [full for short, full in by_id.items() if matched and short.startswith(matched[2])]
+        if matched is None or len(ids) != 1:
+            yield BriefLine(text=line)
+        else:
+            begin, end = matched.span(2)
+            yield BriefLine(text=line, lesson=ids[0], before=line[:begin], id_text=matched[2], after=line[end:])
+
+
+# What changed
+
+
+def _changes(view: View, since: datetime) -> tuple[tuple[ChangeLine, ...], int]:
+    """Return the newest changes since then, a line for each lesson, and how many lessons are left out."""
+    store = view.memory.services.store
+    where = LogFilter(project=ProjectId(view.project.id), since=since, limit=CHANGES_READ)
+    newest: dict[LessonId, Change] = {}
+    for change in store.find_records(Change, where):
+        for lesson in change.lessons:
+            newest.setdefault(lesson, change)
+    lessons = {lesson.id: lesson for lesson in view.visible(get_readable(store, list(newest)))}
+    lines = [_change_line(change, lessons[id_]) for id_, change in newest.items() if id_ in lessons]
+    return tuple(lines[:CHANGES_SHOWN]), max(0, len(lines) - CHANGES_SHOWN)
+
+
+def _change_line(change: Change, lesson: Lesson) -> ChangeLine:
+    words = "waits for a decision" if lesson.state in WAITS and change.verb in ("learn", "remember") else ""
+    title = FORGOTTEN if lesson.state == "forgotten" else lesson.title
+    return ChangeLine(
+        lesson=lesson.id, title=title, words=words or VERBS.get(change.verb, change.verb.replace("_", " ")),
+        at=change.at,
+    )  # fmt: skip
+
+
+WAITS: tuple[State, ...] = ("candidate", "quarantined")
+
+
+# What waits
+
+
+def _count(view: View, state: State) -> int:
+    """Count the project's lessons in that state, at most COUNTED."""
+    where = LessonFilter(project=ProjectId(view.project.id), states=(state,), limit=COUNTED)
+    return view.memory.services.store.count_by(where, "state", 1).get(state, 0)
+
+
+def _waiting(view: View) -> Iterator[WaitingLine]:
+    memory = view.memory
+    if view.may("review"):
+        number = _count(view, "candidate") + _count(view, "quarantined")
+        words = "lesson waits for your decision" if number == 1 else "lessons wait for your decision"
+        yield WaitingLine(name="unconfirmed", number=number, words=words, page="review", is_capped=number >= COUNTED)
+    if memory.location.has_work_tree:
+        states = load_states(memory.services, memory.location).values()
+        number = sum(state.freshness in STALE for state in states)
+        words = f"{'lesson is' if number == 1 else 'lessons are'} about code that has changed"
+        yield WaitingLine(name="stale", number=number, words=words, page="review")
+    threads = load_threads(memory.services, memory.location)
+    number = sum(is_worth_naming(thread, view.now) for thread in threads)
+    words = "failure has no cure yet" if number == 1 else "failures have no cure yet"
+    yield WaitingLine(name="threads", number=number, words=words, page="threads")
 
 
 PAGES = (

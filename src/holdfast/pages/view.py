@@ -45,6 +45,8 @@ class View:
     person: Person = NOBODY
     sees: Callable[[Lesson], bool] = lambda lesson: True
     """Whether the reader may see that lesson: on a server, others' proposals are hidden from most members."""
+    last_look: datetime | None = None
+    """When this browser looked at the project's home page before; None: never."""
     is_served: bool = False
     """Whether this is a server, which has no work tree: verdicts on the code are then `unverified`."""
     is_static: bool = False

@@ -14,7 +14,7 @@ def test_a_page_is_json_at_the_same_address(site: Site) -> None:
     by_accept = site.json()
     by_ending = site.client.get(site.address("").rstrip("/") + ".json")
     assert by_ending.headers["content-type"] == "application/json"
-    assert by_ending.json() == by_accept
+    assert by_ending.json() | {"since": ""} == by_accept | {"since": ""}
     assert by_accept["project"]["id"] == site.project
 
 

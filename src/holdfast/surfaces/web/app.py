@@ -29,6 +29,7 @@ from holdfast.pages.reading import parse_pairs, read_values
 from holdfast.pages.table import make_addresses
 from holdfast.pages.view import View
 from holdfast.surfaces.web.entrance import SAFE_METHODS, Entrance, comes_from_here
+from holdfast.surfaces.web.looks import last_look, note_look
 from holdfast.surfaces.web.trouble import RETRY_S, MethodError, TooLargeError, error_data
 
 R = TypeVar("R")
@@ -124,7 +125,8 @@ class WebApp:
         row = match.row
         view = self._entrance.view(request, row.verb, match.parameters, is_served_only=row.is_served_only)
         query = read_values(row.query, parse_pairs(request.scope.get("query_string", b"")))
-        view = replace(view, addresses=self.addresses, parameters=match.parameters)
+        look = last_look(request, match)
+        view = replace(view, addresses=self.addresses, parameters=match.parameters, last_look=look.before)
         page = row.make(view, query)
         if is_json:
             return Response(dumps(page_json(page.data)) + "\n", page.status, media_type=JSON)
@@ -132,6 +134,8 @@ class WebApp:
         response = Response(render(row, page, view, notice=notice), page.status, media_type=page.media_type)
         if NOTICE in request.cookies and page.media_type == HTML:
             response.delete_cookie(NOTICE, path="/", httponly=True, samesite="strict")
+        if row.name == "home":
+            note_look(request, response, look, view.now)
         return response
 
     def _slashed(self, request: Request, path: str) -> Response | None:
