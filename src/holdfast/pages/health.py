@@ -34,7 +34,7 @@ class HealthFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class MemoryHealth:
     """Everything that was looked at."""
 
     facts: tuple[HealthFact, ...]
@@ -51,12 +51,12 @@ class Health:
         return {"bad": "Memory does not work", "warn": "Memory needs a look"}.get(self.tone, "Memory works")
 
 
-def look_at_health(memory: Memory, now: datetime, *, is_served: bool) -> Health:
+def look_at_health(memory: Memory, now: datetime, *, is_served: bool) -> MemoryHealth:
     """Return the facts of a project. On a server only what the stored events say: it has no hooks of its own."""
     facts = [_last_event(memory, now, is_served)]
     if not is_served:
         facts += [*_learner(memory, now), *_store(memory), *_code(memory)]
-    return Health(facts=tuple(facts))
+    return MemoryHealth(facts=tuple(facts))
 
 
 def _last_event(memory: Memory, now: datetime, is_served: bool) -> HealthFact:

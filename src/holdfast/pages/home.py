@@ -13,7 +13,7 @@ from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, ProjectId, State
 from holdfast.freshness.notice import load_states
 from holdfast.outcomes.threads import is_worth_naming, load_threads
-from holdfast.pages.health import STALE, Health, look_at_health
+from holdfast.pages.health import STALE, MemoryHealth, look_at_health
 from holdfast.pages.page import NoValues, Page, PageRow
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
@@ -40,7 +40,7 @@ _IN_LINE = re.compile(r"(- )?\[?([0-9a-f]{4,8})\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BriefLine:
+class ToldLine:
     """A line of the brief, and the lesson whose id it begins with."""
 
     text: str
@@ -81,7 +81,7 @@ class HomeData:
     branch: str
     brief: str
     """Exactly what a session that starts now is told; empty: nothing."""
-    brief_lines: tuple[BriefLine, ...]
+    brief_lines: tuple[ToldLine, ...]
     tokens: int
     lessons_told: int
     degraded: str
@@ -154,17 +154,17 @@ def _told_ids(start: list[Briefing]) -> list[LessonId]:
     return list(dict.fromkeys([*ids, *(id_ for entry in entries for id_ in (entry.id, *entry.also))]))
 
 
-def _brief_lines(start: list[Briefing], text: str) -> Iterator[BriefLine]:
+def _brief_lines(start: list[Briefing], text: str) -> Iterator[ToldLine]:
     """Yield the lines of the brief, each with the lesson whose id it begins with."""
     by_id = {id_[-8:]: id_ for id_ in _told_ids(start)}
     for line in text.splitlines():
         matched = _IN_LINE.match(line)
         ids = [full for short, full in by_id.items() if matched and short.startswith(matched[2])]
         if matched is None or len(ids) != 1:
-            yield BriefLine(text=line)
+            yield ToldLine(text=line)
         else:
             begin, end = matched.span(2)
-            yield BriefLine(text=line, lesson=ids[0], before=line[:begin], id_text=matched[2], after=line[end:])
+            yield ToldLine(text=line, lesson=ids[0], before=line[:begin], id_text=matched[2], after=line[end:])
 
 
 # What changed
