@@ -94,7 +94,7 @@ class HomeData:
     changes: tuple[ChangeLine, ...]
     more_changes: int
     waiting: tuple[WaitingLine, ...]
-    health: Health
+    health: MemoryHealth
     health_words: str
     health_tone: str
 
