@@ -11,7 +11,7 @@ from holdfast.capture.sessionevents import session_events
 from holdfast.curation.tuning import CHANGES_READ
 from holdfast.domain.event import Event
 from holdfast.domain.kinds import profile_of
-from holdfast.domain.lesson import INSTANT, Anchor, Lesson, Link
+from holdfast.domain.lesson import INSTANT, Anchor, Lesson, Link, Triggers
 from holdfast.domain.project import Location
 from holdfast.domain.records import Change
 from holdfast.domain.symbol import Verdict
@@ -20,6 +20,7 @@ from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck, caveat, worst
 from holdfast.freshness.compare import changing_commit, spans_of
 from holdfast.freshness.verify import STALE
+from holdfast.lean.plain import field_names
 from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import LessonHistory, history, in_project, resolve
 from holdfast.outcomes.standing import Standing, standing_now
@@ -33,6 +34,8 @@ SHOWN = (
     "trust", "confidence", "pinned", "private", "links",
 )  # fmt: skip
 """Fields of a lesson that are compared with the previous version."""
+TRIGGERS = tuple(name for name in field_names(Triggers) if name != "edited")
+"""Kinds of triggers, which are compared, too, as `when commands`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,10 +251,12 @@ def _current(services: Services, lesson: LessonId, before: Lesson | None = None)
 def _differences(old: Lesson, new: Lesson) -> tuple[FieldChange, ...]:
     # Between two lessons of a chain the state and the link to the predecessor differ by nature.
     fields = SHOWN if old.id == new.id else tuple(field for field in SHOWN if field not in ("state", "links"))
+    values = [(field, getattr(old, field), getattr(new, field)) for field in fields]
+    values += [(f"when {name}", getattr(old.when, name), getattr(new.when, name)) for name in TRIGGERS]
     return tuple(
-        FieldChange(field=field, before=_text(getattr(old, field)), after=_text(getattr(new, field)))
-        for field in fields
-        if getattr(old, field) != getattr(new, field)
+        FieldChange(field=field, before=_text(before), after=_text(after))
+        for field, before, after in values
+        if before != after
     )
 
 

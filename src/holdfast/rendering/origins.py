@@ -12,12 +12,16 @@ FINDERS: dict[str, str] = {
     "commands": "the commands of several sessions",
     "compaction_summary": "a summary before a compaction",
     "correction": "a correction by the user",
+    "distil": "a session that a model read",
     "explicit": "a request of the user to remember it",
     "exploration": "searches and reads of a session",
     "fail_fix": "a failure and its fix",
     "git_history": "a commit's message",
     "host_memory": "the host's own memory",
+    "jsonl": "an export",
+    "lessonfile": "a shared file",
     "lint_rules": "a lint rule and its waiver",
+    "organisation": "the organisation's rules",
     "red_green": "tests that failed and then passed",
     "reverted_work": "work that was reverted",
     "statements": "a sentence of the session",
@@ -55,11 +59,15 @@ def origin_words(lesson: Lesson) -> str:
     person = source.person_name or "a person"
     if source.origin:
         return f"Read from {source.origin}."
+    if source.quotes_person:
+        return f"{_capital(source.author or 'an agent')} worded what {person} typed."
     if source.detector:
         words = f"Learnt from {found_by(source.detector)}"
         return f"{words}, in a session of {source.person_name}." if source.person_name else f"{words}."
-    if source.quotes_person:
-        return f"{source.author or 'An agent'} worded what {person} typed."
     if lesson.trust == "agent":
-        return f"{source.author or 'An agent'} stated it."
-    return f"{source.person_name or source.author or 'A person'} stated it."
+        return f"{_capital(source.author or 'an agent')} stated it."
+    return f"{_capital(source.person_name or source.author or 'a person')} stated it."
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from holdfast.reports.tuning import (
+    CHANGED_TOGETHER,
     CONTEXT_LINES,
     CONTEXT_WORDS,
     HEAD_LINES,
@@ -105,12 +106,18 @@ def _all_rows(then: NumberedLines, now: NumberedLines) -> Iterator[DiffRow]:
                 old, new = then.first + i1 + at, now.first + j1 + at
                 yield DiffRow(old=old, new=new, pieces=_line(now.lines[j1 + at]), is_subject=True)
             continue
-        removed, added = then.lines[i1:i2], now.lines[j1:j2]
-        old_pieces, new_pieces = _changed_lines(removed, added)
-        for at, pieces in enumerate(old_pieces):
-            yield DiffRow(sign="-", old=then.first + i1 + at, pieces=pieces, is_subject=True)
-        for at, pieces in enumerate(new_pieces):
-            yield DiffRow(sign="+", new=now.first + j1 + at, pieces=pieces, is_subject=True)
+        yield from _changed(then, now, (i1, i2), (j1, j2))
+
+
+def _changed(then: NumberedLines, now: NumberedLines, a: tuple[int, int], b: tuple[int, int]) -> Iterator[DiffRow]:
+    """Yield lines that took each other's place: those of then first, in a long change a few at a time."""
+    old_pieces, new_pieces = _changed_lines(then.lines[slice(*a)], now.lines[slice(*b)])
+    old = [DiffRow(sign="-", old=n, pieces=p, is_subject=True) for n, p in enumerate(old_pieces, then.first + a[0])]
+    new = [DiffRow(sign="+", new=n, pieces=p, is_subject=True) for n, p in enumerate(new_pieces, now.first + b[0])]
+    step = CHANGED_TOGETHER if len(old) == len(new) else max(len(old), len(new), 1)
+    for at in range(0, max(len(old), len(new)), step):
+        yield from old[at : at + step]
+        yield from new[at : at + step]
 
 
 def _opcodes(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:

@@ -35,10 +35,13 @@ class CommitMade:
     @property
     def words(self) -> str:
         """`in commit 3fa9c1e204 of 2026-11-02, “Add a timeout”`, or that nobody has committed it."""
-        if not self.id:
-            return "not committed yet"
+        return f"in commit {self.id[:10]}{self.about}" if self.id else "not committed yet"
+
+    @property
+    def about(self) -> str:
+        """What stands behind its id: ` of 2026-11-02, “Add a timeout”`."""
         when = f" of {self.at:%Y-%m-%d}" if self.at else ""
-        return f"in commit {self.id[:10]}{when}" + (f", “{self.subject}”" if self.subject else "")
+        return when + (f", “{self.subject}”" if self.subject else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,10 @@ class CodeSide:
     @property
     def sentence(self) -> str:
         """What changed, as a sentence without a full stop."""
-        words = self.words + (f", {self.commit.words}" if self.commit and self.commit.id[:7] not in self.words else "")
+        words = self.words
+        if self.commit is not None:
+            is_named = bool(self.commit.id) and self.commit.id[:7] in words
+            words += self.commit.about if is_named else f", {self.commit.words}"
         is_name = bool(self.symbol) and words.startswith(self.symbol)
         return words if is_name else words[:1].upper() + words[1:]
 

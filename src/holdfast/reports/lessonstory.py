@@ -12,7 +12,7 @@ from holdfast.curation.claims import status_of
 from holdfast.curation.conflicts import conflicts_of
 from holdfast.curation.explain import FieldChange, Version, lineage
 from holdfast.curation.forget import NOT_CHANGES
-from holdfast.curation.review import WAITING
+from holdfast.curation.review import WAITING, flags
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.moments import MOMENT_PROFILES
@@ -21,7 +21,7 @@ from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import LIVING, VERDICTS, Freshness, LessonId
 from holdfast.lean.plain import render_instant
 from holdfast.lessons.lookup import LessonHistory, history, not_found, resolve
-from holdfast.outcomes.standing import WITHDRAWN, standing_now
+from holdfast.outcomes.standing import WITHDRAWN, Standing, standing_now
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, get_readable
 from holdfast.rendering.origins import TRUST_WORDS, change_words, origin_words
@@ -35,6 +35,7 @@ from holdfast.reports.tuning import (
     TURN_MOST,
     TURN_SHOWN,
     UNDONE_TOGETHER,
+    VALUE_LENGTH,
     VERSIONS_SHOWN,
     WAITING_READ,
 )
@@ -257,7 +258,7 @@ def tell_lesson(
     log = history(services, lesson.id)
     events = _events(services, location, lesson)
     code = tell_code(services, location, lesson, events, everything=whole == "code")
-    versions = [version for version in lineage(services, location, lesson.id) if sees(version.lesson)]
+    versions = [each for each in lineage(services, location, lesson.id) if sees(each.lesson) and _tells(each, lesson)]
     related = _related(services, location, lesson, versions, sees)
     sessions = _sessions(log, SESSIONS_SHOWN if whole != "told" else None)
     editions = _editions(lesson, versions, whole == "history")
@@ -266,7 +267,7 @@ def tell_lesson(
         version=render_instant(lesson.recorded_at),
         claim=status_of(lesson),
         verdict=_verdict(lesson, code, log, related),
-        notices=tuple(_notices(services, lesson, code, related)),
+        notices=tuple(_notices(services, location, lesson, code, related)),
         code=code,
         conversation=_conversation(lesson, events, TURN_MOST if whole == "conversation" else TURN_SHOWN),
         origin=_origin(lesson),
@@ -345,7 +346,9 @@ def _by(change: Change | None) -> str:
     return f" on {change.at:%Y-%m-%d}" + (f" by {change.actor}" if change.actor else "")
 
 
-def _notices(services: Services, lesson: Lesson, code: CodeStory, related: Sequence[RelatedLesson]) -> Iterable[Notice]:
+def _notices(
+    services: Services, location: Location, lesson: Lesson, code: CodeStory, related: Sequence[RelatedLesson]
+) -> Iterable[Notice]:
     if lesson.state == "quarantined":
         yield Notice(
             text="It is suspicious: its text speaks to the agent, or hides something. No agent is told of it.",
@@ -363,7 +366,7 @@ def _notices(services: Services, lesson: Lesson, code: CodeStory, related: Seque
     if lesson.private:
         yield Notice(text="It is private: it never leaves this machine unsealed.", tone="quiet")
     standing = standing_now(services.store, lesson)
-    if standing.is_doubted and lesson.state in LIVING:
+    if standing.is_doubted and lesson.state in LIVING and not flags(services, location, lesson.id):
         yield Notice(text=f"Sessions and people speak against it: {standing.words}.", tone="bad")
     if not code.has_work_tree and lesson.anchors and lesson.state in LIVING:
         yield Notice(text="A server has no clone, so the code now is not here.", tone="quiet")
@@ -541,11 +544,21 @@ def _editions(lesson: Lesson, versions: Sequence[Version], is_whole: bool) -> tu
     )
 
 
+def _tells(version: Version, lesson: Lesson) -> bool:
+    """Return whether a version says something: the end of a predecessor only says that its successor exists."""
+    changed = {difference.field for difference in version.differences}
+    return version.lesson.id == lesson.id or changed != {"state"} or version.lesson.state != "superseded"
+
+
 def _changed_field(difference: FieldChange, is_whole: bool) -> ChangedField:
     before, after = difference.before, difference.after
     if not is_whole:
         before, after = before[:TEXT_SHOWN], after[:TEXT_SHOWN]
     name = FIELD_WORDS.get(difference.field, difference.field.replace("_", " "))
+    if max(len(before), len(after)) <= VALUE_LENGTH:
+        pieces = [Piece(text=before, mark="removed")] if before else []
+        pieces += [Piece(text=after, mark="added")] if after else []
+        return ChangedField(field=name, pieces=tuple(pieces))
     return ChangedField(field=name, pieces=word_pieces(before, after))
 
 
@@ -614,5 +627,7 @@ def _effect(services: Services, lesson: Lesson, log: LessonHistory) -> str:
     if not log.outcomes:
         return ""
     standing = standing_now(services.store, lesson)
-    words = standing.estimate or standing.words
+    words = standing.estimate or standing.words if standing != Standing() else ""
+    if not words:
+        return ""
     return f"{words[0].upper()}{words[1:]}."

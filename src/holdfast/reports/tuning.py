@@ -38,6 +38,8 @@ CONTEXT_LINES = 3
 """Unchanged lines that are shown around a change."""
 CONTEXT_WORDS = 12
 """Unchanged words that are shown around a change of a text."""
+CHANGED_TOGETHER = 6
+"""Lines of a long change of equally many lines that are shown before those that took their place."""
 HEAD_LINES = 24
 """Lines of unchanged code that are shown where nothing changed."""
 LINE_LIMIT = 240
@@ -66,6 +68,8 @@ TURN_MOST = 16_000
 """Characters of it that are shown at all."""
 TEXT_SHOWN = 1_200
 """Characters of a changed text that are shown at first."""
+VALUE_LENGTH = 24
+"""Characters up to which a changed value is replaced as a whole, and not word by word."""
 VERSIONS_SHOWN = 4
 """Newest versions that are shown at first."""
 SESSIONS_SHOWN = 8
