@@ -28,7 +28,7 @@ FINDERS: dict[str, str] = {
 }
 """What a detector finds a lesson in."""
 TRUST_WORDS: dict[Trust, str] = {
-    "person": "a person's word", "verified": "proved by what ran", "agent": "an agent's word",
+    "person": "a person's word", "verified": "runs that proved it", "agent": "an agent's word",
     "repository": "a text of the repository", "tool": "output of a tool or of the web",
 }  # fmt: skip
 """What a lesson rests on, by its trust."""

@@ -158,7 +158,8 @@ def _rows(comparison: Comparison) -> tuple[DiffRow, ...]:
     if then is not None and now is not None:
         return line_rows(_lines(then), _lines(now))
     if then is not None:
-        return one_side(_lines(then), "-", is_now=False)
+        is_gone = comparison.verdict.freshness in STALE  # on another branch it may still be there
+        return one_side(_lines(then), "-" if is_gone else "", is_now=False)
     return one_side(_lines(now), "", is_now=True) if now is not None else ()
 
 

@@ -309,7 +309,7 @@ CODE_WORDS: dict[Freshness, LessonVerdict] = {
 
 def _verdict(lesson: Lesson, code: CodeStory, log: LessonHistory, related: Sequence[RelatedLesson]) -> LessonVerdict:
     if lesson.state in LIVING:
-        return _code_verdict(lesson, code)
+        return _against_verdict(related) or _code_verdict(lesson, code)
     ended = next((change for change in log.changes if change.verb != "undo"), None)
     by = _by(ended)
     match lesson.state:
@@ -323,6 +323,20 @@ def _verdict(lesson: Lesson, code: CodeStory, log: LessonHistory, related: Seque
         case _:
             wakes = f" It waits for you again when {lesson.revival}." if lesson.revival else ""
             return LessonVerdict(word="Retired", reason=f"It was retired{by} and is told no more.{wakes}")
+
+
+def _against_verdict(related: Sequence[RelatedLesson]) -> LessonVerdict | None:
+    """Return the verdict on a lesson that another one contradicts; None where none does."""
+    against = [each for each in related if each.relation == "contradicts"]
+    if not against:
+        return None
+    are_told = any(each.state == "active" for each in against)
+    reason = (
+        "Another lesson in use says otherwise, and agents are told both."
+        if are_told
+        else "One that waits says otherwise."
+    )
+    return LessonVerdict(word="Contradicted", reason=reason, advice="Which one holds?", tone="bad")
 
 
 def _code_verdict(lesson: Lesson, code: CodeStory) -> LessonVerdict:
@@ -356,6 +370,9 @@ def _notices(
         )
     elif lesson.state == "candidate":
         yield Notice(text="It is unconfirmed: it waits for a person, and no agent is told of it unasked.")
+    if any(each.relation == "contradicts" for each in related):
+        verdict = _code_verdict(lesson, code)
+        yield Notice(text=f"{verdict.word}. {verdict.reason}", tone=verdict.tone)
     for each in related:
         if each.relation in ("contradicts", "would replace"):
             words = "It contradicts" if each.relation == "contradicts" else "A revision of it waits:"
