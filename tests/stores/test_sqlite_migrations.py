@@ -35,9 +35,19 @@ FOLDER = Path(schema.FOLDER)
 KNOWN = Path(__file__).with_name("migrations.json")
 AFTER_STATE = (
     "state_rows", "turns", "turn_text", "turns_indexed", "team_records", "team_keys", "team_counters", "audit_log",
-    "audit_head", "documents", "sessions", "session_branches",
+    "audit_head", "documents", "sessions", "session_branches", "facets",
 )  # fmt: skip
 """Tables of the migrations after the one that made `state`."""
+
+
+def drop_tables(sql: sqlite3.Connection, *more: str) -> None:
+    """Take the migrations after the one that made `state` out of the schema, and more tables."""
+    for table in (*more, *AFTER_STATE):
+        sql.execute(f"DROP TABLE {table}")
+    for index in ("lessons_newest", "lessons_versions"):
+        sql.execute(f"DROP INDEX {index}")
+    for column in ("trust", "person"):
+        sql.execute(f"ALTER TABLE lessons DROP COLUMN {column}")
 
 
 def scripts() -> list[Path]:
@@ -84,8 +94,7 @@ def test_an_older_files_lessons_are_indexed_anew_and_what_cannot_be_read_stays(t
         with store._connection.writing() as sql:
             sql.execute("UPDATE lesson_text SET expanded = ''")
             sql.execute("UPDATE lessons SET doc = '{' WHERE id = ?", (broken.id,))
-            for table in ("set_aside", "triggers", "state", *AFTER_STATE):
-                sql.execute(f"DROP TABLE {table}")
+            drop_tables(sql, "set_aside", "triggers", "state")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 1")
             sql.execute("PRAGMA user_version = 1")
@@ -131,8 +140,7 @@ def test_a_database_that_holds_a_rule_twice_is_upgraded_with_both_lessons(tmp_pa
                 "UPDATE lessons SET duplicate_key = ?, doc = ? WHERE id = ?",
                 (duplicate_key(first.insight), document(twin)[1], second.id),
             )
-            for table in ("set_aside", "triggers", "state", *AFTER_STATE):
-                sql.execute(f"DROP TABLE {table}")
+            drop_tables(sql, "set_aside", "triggers", "state")
             sql.execute("CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
             sql.execute("DELETE FROM migrations WHERE number > 2")
             sql.execute("PRAGMA user_version = 2")
@@ -191,8 +199,7 @@ def test_the_record_of_a_sync_becomes_a_row_a_lesson(tmp_path: Path) -> None:
 
 
 def go_back_to_schema_5(sql: sqlite3.Connection) -> None:
-    for table in AFTER_STATE:
-        sql.execute(f"DROP TABLE {table}")
+    drop_tables(sql)
     sql.execute("DELETE FROM migrations WHERE number > 5")
     sql.execute("PRAGMA user_version = 5")
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 import pytest
-from tests.stores.test_sqlite_migrations import AFTER_STATE
+from tests.stores.test_sqlite_migrations import drop_tables
 
 from holdfast.errors import SchemaTooNewError
 from holdfast.stores.sqlite.connection import SCHEMA
@@ -49,8 +49,7 @@ def test_a_file_that_another_program_took_out_of_the_journals_mode_is_put_back_w
     sql.execute("PRAGMA journal_mode=DELETE")
     sql.execute("PRAGMA user_version=4")
     sql.execute("DELETE FROM migrations WHERE number > 4")
-    for table in AFTER_STATE:
-        sql.execute(f"DROP TABLE {table}")
+    drop_tables(sql)
     sql.executescript("DROP TABLE state; CREATE TABLE marks (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
     sql.close()
     with store:

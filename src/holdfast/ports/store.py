@@ -53,6 +53,8 @@ class LessonFilter:
     """Anchored to this file, now or before a move or on a branch (`text.searchkeys.anchored_files`)."""
     area: str = ""
     """Anchored to a file in this folder or below it; ROOT_AREA: to a file in the project's own folder."""
+    session: SessionId = ""  # type: ignore[assignment]
+    """Learnt or stated in this session (`Provenance.session`)."""
     person: str = ""
     """Stated by this person (`Provenance.person`)."""
     tag: str = ""
@@ -147,6 +149,9 @@ class EventLog(Protocol):
 
     def list_sessions(self, where: SessionFilter) -> list[SessionRow]:
         """Return the sessions that match, the one with the newest event first, without reading their events."""
+
+    def list_projects(self) -> list[ProjectId]:
+        """Return the projects that have an event or a current lesson, in order, at a cost that grows only with them."""
 
 
 class LessonStore(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import State
 from holdfast.lean.plain import clean
-from holdfast.ports.store import TokenSource
+from holdfast.ports.store import Facet, TokenSource
 from holdfast.stores._shared.rows import SESSION_PREFIX
 from holdfast.text.occasions import occasions
 from holdfast.text.searchkeys import TOKEN_LIMIT, anchored_files, lesson_tokens
@@ -15,6 +15,9 @@ from holdfast.text.triggers import key_of, last_part, triggers_of
 
 SEARCHABLE: tuple[State, ...] = ("candidate", "active", "superseded", "retired", "quarantined")
 """States whose lessons are in the indexes: all except tombstones."""
+
+FACET_ROWS: tuple[Facet, ...] = ("area", "tag")
+"""Facets of which a lesson may have several values, and for which no other derived rows are there."""
 
 
 def tokens_of(lesson: Lesson) -> list[tuple[str, TokenSource | None]]:

@@ -114,7 +114,7 @@ def _write_versions(sql: Sql, lite: sqlite3.Connection) -> dict[int, int]:
     """Write every version, numbered from 1; return the new number of each current row."""
     current: dict[int, int] = {}
     number = 0
-    slots = ", ".join("?" * (1 + len(VERSION_COLUMNS)))
+    names, slots = ", ".join(VERSION_COLUMNS), ", ".join("?" * (1 + len(VERSION_COLUMNS)))
     for number, (row, *values) in enumerate(_pages(sql, "lessons", "row", ", ".join(VERSION_COLUMNS)), start=1):
         version = dict(zip(VERSION_COLUMNS, values, strict=True))
         lesson = lesson_or_none(version["id"], version["retracted_at"], version["doc"])
@@ -124,7 +124,7 @@ def _write_versions(sql: Sql, lite: sqlite3.Connection) -> dict[int, int]:
             continue
         if lesson is not None:
             version |= _full_texts(lesson)
-        lite.execute(f"INSERT INTO lessons VALUES ({slots})", (number, *version.values()))
+        lite.execute(f"INSERT INTO lessons (row, {names}) VALUES ({slots})", (number, *version.values()))
     _set_sequence(lite, "lessons", max(number, eventlog.read_counters(sql, VERSIONS)))
     return current
 

@@ -69,7 +69,7 @@ _BY_ERRNO: dict[int, type[StoreError]] = {
     errno.EFBIG: StoreFullError,
 }
 
-SCHEMA = 12
+SCHEMA = 13
 """Number of the newest migration: the `PRAGMA user_version` of a file that this code can use."""
 LONGEST_NAP_S = 0.004
 """Longest pause in seconds between two questions for the lock."""

@@ -24,7 +24,14 @@ from holdfast.stores.sqlite.fulltext import index_again
 from holdfast.stores.sqlite.rows import DAMAGED, clean, document, micros, record_of
 from holdfast.stores.sqlite.sessions import sum_up_again
 
-_BY_ROW = {"anchors": "lesson", "tokens": "lesson", "triggers": "lesson", "vectors": "lesson", "lesson_text": "rowid"}
+_BY_ROW = {
+    "anchors": "lesson",
+    "tokens": "lesson",
+    "triggers": "lesson",
+    "vectors": "lesson",
+    "lesson_text": "rowid",
+    "facets": "lesson",
+}
 ERASED_AT_ONCE = 2_000
 """Vectors erased in one transaction."""
 _BY_ID = ("deliveries", "outcomes", "change_lessons")

@@ -6,31 +6,28 @@ A version is closed by its successor and never changed otherwise. Derived rows c
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
+from holdfast.domain.vocabulary import LIVING, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
-from holdfast.ports.store import ROOT_AREA, LessonFilter
-from holdfast.stores._shared.derived import SEARCHABLE, anchors_of, tokens_of, trigger_keys
+from holdfast.stores._shared.derived import FACET_ROWS, SEARCHABLE, anchors_of, tokens_of, trigger_keys
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
     SOURCE_CODES,
     LeftOut,
-    clean,
     clean_all,
     document,
     instant,
     micros,
-    read_rows,
     record_of,
     scope_token,
     slots,
 )
-from holdfast.text.searchkeys import text_columns
+from holdfast.text.searchkeys import facet_values, text_columns
 from holdfast.text.words import duplicate_key
 
 CLOSED = "('superseded', 'retired', 'forgotten')"
@@ -56,7 +53,8 @@ def index_rows(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str, wi
 def drop_rows(sql: sqlite3.Connection, row: int) -> None:
     """Delete a version's derived rows, and its vectors."""
     _drop_search_rows(sql, row)
-    sql.execute("DELETE FROM vectors WHERE lesson = ?", (row,))
+    for table in ("facets", "vectors"):
+        sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
 
 
 def reindex_rows(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None:
@@ -87,6 +85,31 @@ def _drop_search_rows(sql: sqlite3.Connection, row: int, with_triggers: bool = T
     for table in ("anchors", "tokens", *(("triggers",) if with_triggers else ())):
         sql.execute(f"DELETE FROM {table} WHERE lesson = ?", (row,))
     sql.execute("DELETE FROM lesson_text WHERE rowid = ?", (row,))
+
+
+def add_facets(sql: sqlite3.Connection, row: int, lesson: Lesson, owner: str) -> None:
+    """Write the facets of a current version that no column and no other table has: its areas and its tags."""
+    if lesson.state in SEARCHABLE:
+        sql.executemany(
+            "INSERT OR IGNORE INTO facets (facet, value, owner, lesson) VALUES (?, ?, ?, ?)",
+            [(facet, value, owner, row) for facet in FACET_ROWS for value in facet_values(lesson, facet)],
+        )
+
+
+def rebuild_facets(sql: sqlite3.Connection) -> None:
+    """Make the facets of every current version anew from its document, where that can be read."""
+    sql.execute("DELETE FROM facets")
+    rows = sql.execute("SELECT row, owner FROM lessons WHERE retracted_at IS NULL").fetchall()
+    for row, owner in rows:
+        (doc,) = sql.execute("SELECT doc FROM lessons WHERE row = ?", (row,)).fetchone()
+        try:
+            lesson = record_of(Lesson, doc)
+        except DAMAGED:
+            continue
+        sql.execute(
+            "UPDATE lessons SET trust = ?, person = ? WHERE row = ?", (lesson.trust, lesson.provenance.person, row)
+        )
+        add_facets(sql, row, lesson, owner)
 
 
 def _token_rows(row: int, lesson: Lesson, owner: str) -> Iterable[tuple[str, str, int, float]]:
@@ -143,37 +166,6 @@ def current_versions(sql: sqlite3.Connection, ids: Sequence[LessonId]) -> dict[L
     return versions
 
 
-def find_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
-    """Return the lessons that match, newest first, ties by id, without damaged ones."""
-    clauses, args = _conditions(where)
-    newest = "ORDER BY l.recorded_at DESC, l.id"
-    # NOT INDEXED: otherwise SQLite walks an index of all lessons instead of looking up those of the path.
-    lessons = "lessons l NOT INDEXED" if where.path and _is_by_anchors(where) else "lessons l"
-
-    if where.beyond is not None:
-        at = micros(where.beyond[0])
-        clauses.append("l.recorded_at <= ? AND (l.recorded_at < ? OR l.id > ?)")
-        args += [at, at, clean(where.beyond[1])]
-
-    def ask() -> Iterable[tuple[int, str, int | None, str]]:
-        readable = left_out.but("lessons", "l.row")
-        chosen = f"SELECT l.row FROM {lessons} WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT ? OFFSET ?"
-        return sql.execute(  # the inner query sorts without documents, which are read only for the chosen page
-            f"SELECT l.row, l.id, l.retracted_at, l.doc FROM ({chosen}) c JOIN lessons l ON l.row = c.row {newest}",
-            (*args, max(0, where.limit), where.offset),
-        )
-
-    return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
-
-
-def count_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> int:
-    """Count the lessons that match, whatever the limit, without those known to be damaged."""
-    clauses, args = _conditions(where)
-    clauses.append(left_out.but("lessons", "l.row"))
-    (number,) = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()
-    return int(number)
-
-
 def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:
     """Return the version of a row, or None when its document is damaged."""
     try:
@@ -212,95 +204,6 @@ def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
     )
 
 
-def _conditions(where: LessonFilter) -> tuple[list[str], list[Any]]:
-    states = where.states or tuple(state for state in STATES if state != "forgotten")
-    known, known_args = known_then(where.as_of)
-    true, true_args = true_then(where.as_of)
-    clauses = [known, true, f"l.state IN ({slots(len(states))})"]
-    args: list[Any] = [*known_args, *true_args, *states]
-
-    def also(clause: str, *values: Any) -> None:
-        clauses.append(clause)
-        args.extend(clean(value) if isinstance(value, str) else value for value in values)
-
-    if not where.all_projects:
-        also("l.owner IN ('', ?)", where.project)
-    if where.kinds:
-        also(f"l.kind IN ({slots(len(where.kinds))})", *where.kinds)
-    for clause, *values in (
-        ("substr(l.id, -length(?)) = ?", where.id_suffix, where.id_suffix),
-        ("substr(l.id, -8, length(?)) = ?", where.id_short, where.id_short),
-        ("l.topic_key = ? AND l.topic_key <> ''", where.topic_key),
-        ("l.duplicate_key = ?", where.duplicate_key),
-    ):
-        if values[0]:
-            also(clause, *values)
-    for clause, *values in (*_times(where), *_subjects(where)):
-        also(clause, *values)
-    if where.staged:
-        also("l.branch <> ''")
-    if where.without_vector:
-        also("NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lesson = l.row AND v.embedder = ?)", where.without_vector)
-    return clauses, args
-
-
-def _times(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
-    if where.since is not None:
-        yield "l.recorded_at >= ?", micros(where.since)
-    if where.until is not None:
-        yield "l.recorded_at < ?", micros(where.until)
-
-
-_DOC = "iif(json_valid(l.doc), l.doc, '{}')"
-
-
-def _subjects(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
-    """Yield SQL and arguments for what the lessons are about and who stated them."""
-    if where.path:
-        yield _anchored(where)
-    if where.area:
-        yield _in_area(where)
-    if where.person:
-        yield f"json_extract({_DOC}, '$.provenance.person') = ?", where.person
-    if where.trust:
-        yield f"coalesce(json_extract({_DOC}, '$.trust'), 'agent') = ?", where.trust
-    if where.tag:
-        yield f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.tags') t WHERE t.value = ?)", where.tag
-
-
-def _in_area(where: LessonFilter) -> tuple[str, ...]:
-    is_root = where.area == ROOT_AREA
-    if _is_by_anchors(where):
-        # `0` follows `/`, so the range has what begins with the folder and a slash
-        folder = "folder = ''" if is_root else "(folder = ? OR (folder > ? AND folder < ?))"
-        values = () if is_root else (where.area, f"{where.area}/", f"{where.area}0")
-        return f"l.row IN (SELECT lesson FROM anchors WHERE is_glob = 0 AND {folder})", *values
-    inside = "instr({0}, '/') = 0" if is_root else "substr({0}, 1, length(?)) = ?"
-    paths = ("json_extract(a.value, '$.path')", "substr(place.value, 1, instr(place.value || '::', '::') - 1)")
-    path, other_path = map(inside.format, paths)
-    return (
-        f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.anchors') a WHERE {path}"
-        f" OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place WHERE {other_path}))",
-        *([] if is_root else [f"{where.area}/"] * 4),
-    )
-
-
-def _is_by_anchors(where: LessonFilter) -> bool:
-    """Return whether the table of anchors has the lessons in question: those known now, without forgotten ones."""
-    return where.as_of is None and "forgotten" not in where.states
-
-
-def _anchored(where: LessonFilter) -> tuple[str, ...]:
-    if _is_by_anchors(where):
-        return "l.row IN (SELECT lesson FROM anchors WHERE path = ? AND is_glob = 0)", where.path
-    return (
-        f"EXISTS (SELECT 1 FROM json_each({_DOC}, '$.anchors') a"
-        " WHERE json_extract(a.value, '$.path') = ? OR EXISTS (SELECT 1 FROM json_each(a.value, '$.also') place"
-        " WHERE substr(place.value, 1, instr(place.value || '::', '::') - 1) = ?))",
-        where.path, where.path,
-    )  # fmt: skip
-
-
 def put_versions(
     sql: sqlite3.Connection, lessons: Sequence[Lesson], expected: Mapping[LessonId, datetime | None]
 ) -> None:
@@ -325,10 +228,11 @@ def insert_version(sql: sqlite3.Connection, lesson: Lesson, doc: str, row: int |
         row, lesson.id, micros(lesson.recorded_at), None, owner, lesson.state, lesson.kind, lesson.scope.branch,
         lesson.scope.path_prefix, int(lesson.pinned), lesson.salience, micros(valid.valid_from),
         None if valid.valid_to is None else micros(valid.valid_to), lesson.topic_key,
-        duplicate_key(lesson.insight), doc,
+        duplicate_key(lesson.insight), doc, lesson.trust, lesson.provenance.person,
     )  # fmt: skip
     made = sql.execute(f"INSERT INTO lessons VALUES ({slots(len(values))})", values).lastrowid or 0
     index_rows(sql, made, lesson, owner)
+    add_facets(sql, made, lesson, owner)
     return made
 
 

@@ -1,7 +1,8 @@
 """The schema's history: numbered SQL files, each applied once, with its record, in one transaction.
 
 A file whose name ends in `reindex` also rebuilds the derived rows of every lesson (0.3 ms each), because their form
-changed. The file that ends in `titles` makes weak titles anew, the one that ends in `sessions` the rows of sessions.
+changed. The file that ends in `titles` makes weak titles anew, the one that ends in `sessions` the rows of sessions,
+the one that ends in `facets` the rows of facets.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.errors import SchemaTooNewError
 from holdfast.stores.sqlite import sessions
 from holdfast.stores.sqlite.connection import SCHEMA, Connection
-from holdfast.stores.sqlite.lessons import rebuild_rows, reindex_rows
+from holdfast.stores.sqlite.lessons import rebuild_facets, rebuild_rows, reindex_rows
 from holdfast.stores.sqlite.rows import DAMAGED, document, record_of
 
 FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
@@ -60,6 +61,8 @@ def _apply(sql: sqlite3.Connection, script: str, path: str, known: int = SCHEMA)
         retitle(sql)
     if name.endswith("sessions.sql"):
         sessions.rebuild(sql)
+    if name.endswith("facets.sql"):
+        rebuild_facets(sql)
     sql.execute("INSERT INTO migrations VALUES (?, ?)", (number, name.removesuffix(".sql")))
     sql.execute(f"PRAGMA user_version={number}")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast.domain.event import Event
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.ports.store import SessionFilter, SessionRow
 from holdfast.stores._shared.sessions import SessionPart, opening_of, sum_up
 from holdfast.stores.sqlite.rows import DAMAGED, clean, instant, micros, record_of
@@ -83,6 +84,28 @@ def list_sessions(sql: sqlite3.Connection, where: SessionFilter) -> list[Session
         )
         for project, session, host, branch, first, last, events, prompts, doc in rows
     ]  # fmt: skip
+
+
+_PROJECTS = """
+WITH RECURSIVE
+talked (project) AS (
+    SELECT min(project) FROM sessions
+    UNION ALL SELECT (SELECT min(s.project) FROM sessions s WHERE s.project > t.project) FROM talked t
+    WHERE t.project IS NOT NULL
+),
+learnt (owner) AS (
+    SELECT min(owner) FROM lessons WHERE retracted_at IS NULL
+    UNION ALL SELECT (SELECT min(l.owner) FROM lessons l WHERE l.owner > t.owner AND l.retracted_at IS NULL)
+    FROM learnt t WHERE t.owner IS NOT NULL
+)
+SELECT project FROM talked WHERE project <> '' UNION SELECT owner FROM learnt WHERE owner <> '' ORDER BY 1
+"""
+"""Jumps from one project to the next in an index, so it costs the same however much each project has."""
+
+
+def list_projects(sql: sqlite3.Connection) -> list[ProjectId]:
+    """Return the projects that have a session or a lesson, in order."""
+    return [project for (project,) in sql.execute(_PROJECTS)]
 
 
 def _conditions(where: SessionFilter) -> tuple[list[str], list[Any]]:

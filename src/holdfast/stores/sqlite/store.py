@@ -19,7 +19,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import RowFamily, StateFamily
-from holdfast.domain.vocabulary import LessonId, State
+from holdfast.domain.vocabulary import LessonId, ProjectId, State
 from holdfast.lean.plain import render_instant
 from holdfast.ports.store import (
     ErrorMatches,
@@ -44,8 +44,7 @@ from holdfast.ports.store import (
     TurnMatches,
     VectorMatch,
 )
-from holdfast.stores._shared import facets
-from holdfast.stores.sqlite import erase, eventlog, fulltext, matching, sessions, soundness
+from holdfast.stores.sqlite import choosing, erase, eventlog, fulltext, matching, sessions, soundness
 from holdfast.stores.sqlite import lessons as versions
 from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.rows import LeftOut, clean, micros
@@ -106,6 +105,10 @@ class SqliteStore:
         with self._connection.reading() as sql:
             return sessions.list_sessions(sql, where)
 
+    def list_projects(self) -> list[ProjectId]:
+        with self._connection.reading() as sql:
+            return sessions.list_projects(sql)
+
     def put(
         self,
         lessons: Sequence[Lesson],
@@ -129,11 +132,11 @@ class SqliteStore:
 
     def find(self, where: LessonFilter) -> list[Lesson]:
         with self._connection.reading() as sql:
-            return versions.find_lessons(sql, where, self._left_out)
+            return choosing.find_lessons(sql, where, self._left_out)
 
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
         with self._connection.reading() as sql:
-            return facets.count_values(versions.find_lessons(sql, where, self._left_out), facet, most)
+            return choosing.count_by(sql, where, facet, most, self._left_out)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         with self._connection.writing() as sql:
@@ -220,7 +223,7 @@ class SqliteStore:
     def count_without_vector(self, embedder_id: str) -> int:
         where = LessonFilter(all_projects=True, without_vector=embedder_id)
         with self._connection.reading() as sql:
-            return versions.count_lessons(sql, where, self._left_out)
+            return choosing.count_lessons(sql, where, self._left_out)
 
     def drop_other_vectors(self, embedder_id: str) -> None:
         while erase.erase_other_vectors(self._connection, embedder_id):
