@@ -1,9 +1,11 @@
 """Stores for benchmarks of pages: 100,000 lessons of one project and 5,000 sessions with a million events.
 
 Lessons are those of `size_lessons`, spread over 20 months, with persons, tags, kinds of trust and states. A session has
-200 events in the mean: prompts and replies in made-up words, commands, failures, edits, commits. A tenth of the sessions
-are each on a branch of their own. Deliveries and outcomes follow the sessions. The folder is a git repository whose files are
-those of the lessons' anchors, so that verdicts are computed against real code.
+200 events in the mean: prompts and replies in made-up words, commands, failures, edits. A tenth of the sessions are
+each on a branch of their own. Deliveries, outcomes and changes follow the sessions. The folder is a git repository with
+the files of the lessons' anchors, so that verdicts are computed against real code.
+
+    python -m benchmarks.page_store DIR 100000 5000
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from holdfast.domain.event import Event, spoken_prefix
 from holdfast.domain.lesson import Evidence, Lesson, Provenance, Validity
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change, Delivery, Outcome
-from holdfast.domain.vocabulary import EventId, EventKind, LessonId, ProjectId, SessionId, Verdict
+from holdfast.domain.vocabulary import EventId, EventKind, LessonId, ProjectId, SessionId, State, Trust, Verdict
 from holdfast.lean.texts import uuid7
 from holdfast.ports.store import LogRecord, Store
 from holdfast.settings import load_settings
@@ -59,8 +61,8 @@ TAGS = [
     "auth",
     "release",
 ]
-TRUSTS = ("agent",) * 5 + ("person",) * 3 + ("verified", "repository")
-STATES = ("active",) * 16 + ("candidate",) * 2 + ("retired", "superseded")
+TRUSTS: tuple[Trust, ...] = ("agent",) * 5 + ("person",) * 3 + ("verified", "repository")
+STATES: tuple[State, ...] = ("active",) * 16 + ("candidate",) * 2 + ("retired", "superseded")
 HOSTS = ("claude-code", "codex", "gemini-cli", "cursor")
 STEPS: tuple[EventKind, ...] = ("tool_use", "tool_use", "file_edit", "tool_result", "file_edit", "tool_failure")
 
@@ -170,14 +172,14 @@ def _events(
         turn, place = divmod(number, 20)
         kind: EventKind = "prompt" if place == 0 else "reply" if place == 19 else rng.choice(STEPS)
         file = files[int(len(files) * rng.random() ** 2)]
-        spoken = kind in ("prompt", "reply")
+        spoken, edits = kind in ("prompt", "reply"), kind == "file_edit"
         text = " ".join(words.draw(rng, 40 if spoken else 8))
         yield Event(
             id=EventId(f"{session}-{number}"), session=session, host=host, kind=kind,
             at=begun + timedelta(seconds=20 * number),
             key=f"{spoken_prefix(kind)}{turn}" if spoken else f"{kind}:{number}", project=project, branch=branch,
-            files=(file,) if kind == "file_edit" else (), tool="" if spoken else "Edit" if kind == "file_edit" else "Bash",
-            command="" if spoken or kind == "file_edit" else f"pytest tests/test_{number % 40}.py",
+            files=(file,) if edits else (), tool="" if spoken else "Edit" if edits else "Bash",
+            command="" if spoken or edits else f"pytest tests/test_{number % 40}.py",
             exit_code=1 if kind == "tool_failure" else None, text=text, text_length=len(text),
             trust="person" if kind == "prompt" else "agent",
         )  # fmt: skip

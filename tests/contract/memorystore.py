@@ -88,6 +88,12 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
         parts.sort(key=lambda part: (-part.last, part.session, part.project))
         return [self._session(part) for part in parts][: max(0, where.limit)]
 
+    def list_projects(self) -> list[ProjectId]:
+        owners = {lesson.scope.owner for _, lesson in self._recorded(None)}
+        return [
+            ProjectId(name) for name in sorted(owners | {event.project for event in self._logs[Event].values()}) if name
+        ]
+
     def _session(self, part: SessionPart) -> SessionRow:
         opening = self._logs[Event][part.opening].text if part.opening else ""
         return SessionRow(
@@ -287,6 +293,7 @@ def _is_about(lesson: Lesson, where: LessonFilter) -> bool:
     return (
         (not where.area or any(is_in_area(path, clean(where.area)) for path in anchored_files(lesson)))
         and clean(where.person) in ("", lesson.provenance.person)
+        and clean(where.session) in ("", lesson.provenance.session)
         and (not where.tag or clean(where.tag) in lesson.tags)
         and where.trust in (None, lesson.trust)
         and _is_between(lesson.recorded_at, where)

@@ -147,6 +147,17 @@ class SessionsContract:
         for hostile in filter(None, HOSTILE):
             assert listed(store, branch=hostile, host=hostile, session=hostile) == []
 
+    def test_projects_are_those_that_an_event_or_a_current_lesson_names(self, store: Store) -> None:
+        assert store.list_projects() == []
+        self.talk(store, "a", 0, project="talked")
+        self.talk(store, "b", 0, project="talked")
+        self.talk(store, "c", 0, project="")
+        lesson, own = make_lesson(project="learnt"), make_lesson(level="user", project="")
+        store.put([lesson, make_lesson(project="learnt"), make_lesson(project="also"), own], {})
+        assert store.list_projects() == ["also", "learnt", "talked"]
+        store.purge([lesson.id])
+        assert store.list_projects() == ["also", "learnt", "talked"]
+
     def test_a_failed_change_takes_back_its_sessions(self, store: Store) -> None:
         self.talk(store, "a", 0)
 
@@ -167,7 +178,8 @@ class SessionsContract:
 
 def varied(store: Store) -> list[Lesson]:
     """Store lessons that differ in every facet, and return them, oldest first."""
-    ann, bob = Provenance(person="ann", person_name="Ann"), Provenance(person="bob")
+    ann = Provenance(person="ann", person_name="Ann", session=SESSION)
+    bob = Provenance(person="bob", session=SessionId("session-2"))
     moved = Anchor(path="src/app/new/c.py", also=("lib/old.py::f", "README.md"))
     lessons = [
         make_lesson(paths=("src/app/a.py", "src/app/b.py"), provenance=ann, tags=("ci", "db")),
@@ -203,6 +215,9 @@ class FacetsContract:
             ({"area": "src/app/a.py"}, []),
             ({"person": "ann"}, [0, 2]),
             ({"person": "an"}, []),
+            ({"session": SESSION}, [0, 2]),
+            ({"session": "session-2", "tag": "ci"}, [1]),
+            ({"session": "session"}, []),
             ({"tag": "ci"}, [0, 1]),
             ({"tag": "db"}, [0, 3]),
             ({"trust": "person"}, [1]),
@@ -248,6 +263,9 @@ class FacetsContract:
             {"as_of": START + timedelta(days=20)}, {"as_of": START + timedelta(days=20), "area": "src", "tag": "ci"},
             {"as_of": START + timedelta(days=40), "area": ROOT_AREA, "person": "ann", "trust": "tool"},
             {"person": "nobody"}, {"topic_key": "x"},
+            {"session": SESSION}, {"session": SESSION, "states": ("forgotten", "candidate")},
+            {"session": SESSION, "as_of": START + timedelta(days=20)}, {"tag": "ci", "limit": 1},
+            {"tag": "ci", "all_projects": True, "limit": EVERY}, {"area": "src", "limit": EVERY},
         ],
         ids=str,
     )  # fmt: skip
@@ -298,7 +316,7 @@ class FacetsContract:
     def test_hostile_values_find_nothing_and_count_nothing(self, store: Store) -> None:
         varied(store)
         for hostile in filter(None, (*HOSTILE, "src/", "/")):
-            for name in ("area", "person", "tag", "path"):
+            for name in ("area", "person", "session", "tag", "path"):
                 where = LessonFilter(project=PROJECT, **{name: hostile})
                 assert store.find(where) == []
                 assert [store.count_by(where, facet, 9) for facet in FACETS] == [{}] * len(FACETS)

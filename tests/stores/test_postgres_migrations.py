@@ -36,7 +36,7 @@ _FIRST = (
     "INSERT INTO state (org, family, owner, value, updated_at) VALUES (%(org)s, 'place', %(id)s, 'x', %(at)s)"
     " ON CONFLICT (org, family, owner) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
 )
-WRITES_OF: dict[int, tuple[str, ...]] = {1: _FIRST, 2: _FIRST}
+WRITES_OF: dict[int, tuple[str, ...]] = {1: _FIRST, 2: _FIRST, 3: _FIRST}
 """What a Holdfast of each earlier schema writes, as it was: never edit an entry, add one with each migration."""
 
 
@@ -107,6 +107,8 @@ def test_a_schema_is_upgraded_while_servers_of_its_version_write(cluster: Cluste
         events = store.find_events(EventFilter(limit=100_000))
         assert sorted(event.key for _, event in events) == sorted(key for _, key in acknowledged)
         assert [position for position, _ in events] == [*range(1, len(events) + 1)]
+        by_trust = store.count_by(LessonFilter(project=PROJECT, limit=100_000), "trust", 9)
+        assert by_trust == {"agent": len(lessons)}
         assert sum(row.events for row in store.list_sessions(SessionFilter(project=PROJECT))) == len(events)
         store.put([make_lesson()], {})
     cluster.drop_database(database.name)

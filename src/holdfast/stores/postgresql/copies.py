@@ -32,7 +32,7 @@ READ_AT_ONCE = 1_000
 WAIT_S = 30.0
 TABLES = (
     "counters", "events", "lessons", *derived.TABLES, "words", "postings", "vectors", "turns", "turn_postings",
-    "turns_indexed", "sessions", "session_branches", "sessions_summed",
+    "turns_indexed", "sessions", "session_branches", "sessions_summed", "facets",
     *(table for table, _ in eventlog.TABLES.values()), "change_lessons", "state", "state_rows",
     "set_aside",
 )  # fmt: skip

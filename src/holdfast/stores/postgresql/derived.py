@@ -1,4 +1,4 @@
-"""The rows derived from lesson versions: anchors, tokens, triggers, words and postings.
+"""The rows derived from lesson versions: anchors, tokens, triggers, words, postings, and facets of current ones.
 
 Those of current versions are `live`. Those of earlier versions stay until the lesson is purged, so that a question
 about the past costs no more than one about now. Vectors are of current versions only.
@@ -14,11 +14,11 @@ from typing import Any
 
 from holdfast.domain.lesson import Lesson
 from holdfast.ranking.tuning import TEXT_COLUMN_WEIGHTS
-from holdfast.stores._shared.derived import SEARCHABLE, anchors_of, tokens_of, trigger_keys
+from holdfast.stores._shared.derived import FACET_ROWS, SEARCHABLE, anchors_of, tokens_of, trigger_keys
 from holdfast.stores.postgresql.rows import SESSION_CODE, SOURCE_CODES, key, scope_number
 from holdfast.stores.postgresql.tenant import Sql
 from holdfast.stores.postgresql.terms import stems_of
-from holdfast.text.searchkeys import text_columns
+from holdfast.text.searchkeys import facet_values, text_columns
 
 ERROR = "!"
 """Before the terms of an error's signature, which are searched by themselves too; no stem begins with it."""
@@ -38,11 +38,12 @@ def index_rows(sql: Sql, row: int, lesson: Lesson, owner: str) -> None:
     _insert_anchors(sql, version, lesson)
     _insert_tokens(sql, version, lesson)
     _insert_triggers(sql, version, lesson)
+    insert_facets(sql, version, lesson)
     _insert_words(sql, version, lesson)
 
 
 def close_rows(sql: Sql, row: int) -> None:
-    """Mark the rows of a version that another one replaced, and delete its vectors."""
+    """Mark the rows of a version that another one replaced, and delete its facets and vectors."""
     for table in TABLES:
         sql.execute(f"UPDATE {table} SET live = false WHERE org = %s AND lesson = %s", (sql.org, row))
     sql.execute(
@@ -51,7 +52,7 @@ def close_rows(sql: Sql, row: int) -> None:
         (sql.org, *_indexed_under(sql, row), row),
     )
     sql.execute("UPDATE words SET live = false WHERE org = %s AND lesson = %s", (sql.org, row))
-    _drop_vectors(sql, row)
+    _drop_facets_and_vectors(sql, row)
 
 
 def drop_rows(sql: Sql, row: int) -> None:
@@ -64,7 +65,7 @@ def drop_rows(sql: Sql, row: int) -> None:
         (sql.org, *_indexed_under(sql, row), row),
     )
     sql.execute("DELETE FROM words WHERE org = %s AND lesson = %s", (sql.org, row))
-    _drop_vectors(sql, row)
+    _drop_facets_and_vectors(sql, row)
 
 
 def reindex_rows(sql: Sql, row: int, lesson: Lesson, owner: str) -> None:
@@ -134,6 +135,18 @@ def _insert_triggers(sql: Sql, version: tuple[int, int, int], lesson: Lesson) ->
     _insert(sql, "triggers", version, columns)
 
 
+def insert_facets(sql: Sql, version: tuple[int, int, int], lesson: Lesson) -> None:
+    """Write the facets of a current version that no column and no other table has: its areas and its tags."""
+    if lesson.state not in SEARCHABLE:
+        return
+    org, scope, row = version
+    values = [(facet, key(value)) for facet in FACET_ROWS for value in facet_values(lesson, facet)]
+    sql.executemany(
+        "INSERT INTO facets (org, facet, value, scope, lesson) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+        [(org, *value, scope, row) for value in values],
+    )
+
+
 def _insert_words(sql: Sql, version: tuple[int, int, int], lesson: Lesson) -> None:
     org, _, row = version
     columns = columns_of(lesson)
@@ -172,5 +185,6 @@ def _indexed_under(sql: Sql, row: int) -> tuple[list[str], list[int]]:
     return (terms_in(indexed[0]), [scope_number(indexed[1])]) if indexed else ([], [])
 
 
-def _drop_vectors(sql: Sql, row: int) -> None:
-    sql.execute("DELETE FROM vectors WHERE org = %s AND lesson = %s", (sql.org, row))
+def _drop_facets_and_vectors(sql: Sql, row: int) -> None:
+    for table in ("facets", "vectors"):
+        sql.execute(f"DELETE FROM {table} WHERE org = %s AND lesson = %s", (sql.org, row))

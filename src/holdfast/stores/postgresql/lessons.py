@@ -6,23 +6,22 @@ order, so that two writers never wait for each other. The derived rows change in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from psycopg.errors import UniqueViolation
 
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import LIVING, STATES, LessonId, State
+from holdfast.domain.vocabulary import LIVING, LessonId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
-from holdfast.lean.plain import clean
 from holdfast.lean.texts import short_id
-from holdfast.ports.store import ROOT_AREA, Extent, LessonFilter
+from holdfast.ports.store import Extent
 from holdfast.stores._shared.derived import SEARCHABLE
-from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, read_rows, record_of
+from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, record_of
 from holdfast.stores.postgresql import derived
 from holdfast.stores.postgresql.eventlog import add_to_counter, read_counters, row_numbers
-from holdfast.stores.postgresql.rows import but, key, keys
+from holdfast.stores.postgresql.rows import key, keys
 from holdfast.stores.postgresql.states import lock
 from holdfast.stores.postgresql.tenant import Sql
 from holdfast.text.searchkeys import anchored_files, text_columns
@@ -70,30 +69,6 @@ def current_versions(sql: Sql, ids: Sequence[LessonId]) -> dict[LessonId, tuple[
     return {id_: (state, instant(at)) for id_, state, at in rows}
 
 
-def find_lessons(sql: Sql, where: LessonFilter, left_out: LeftOut) -> list[Lesson]:
-    """Return the lessons that match, newest first, ties by id, without damaged ones."""
-    clauses, args = _conditions(sql, where)
-    newest = "ORDER BY l.recorded_at DESC, l.id"
-
-    def ask() -> Iterable[tuple[int, str, int | None, str]]:
-        readable = but(left_out, "lessons", "l.row")
-        return sql.execute(
-            "SELECT l.row, l.id, l.retracted_at, l.doc FROM lessons l"
-            f" WHERE {' AND '.join(clauses)} AND {readable} {newest} LIMIT %s OFFSET %s",
-            (*args, max(0, where.limit), where.offset),
-        ).fetchall()
-
-    return [lesson for _, lesson in read_rows("lessons", ask, lesson_of, left_out)]
-
-
-def count_lessons(sql: Sql, where: LessonFilter, left_out: LeftOut) -> int:
-    """Count the lessons that match, whatever the limit, without those known to be damaged."""
-    clauses, args = _conditions(sql, where)
-    clauses.append(but(left_out, "lessons", "l.row"))
-    row = sql.execute(f"SELECT count(*) FROM lessons l WHERE {' AND '.join(clauses)}", args).fetchone()
-    return int(row[0]) if row else 0
-
-
 def extent(sql: Sql) -> Extent:
     """Return how many lessons there are, and how many versions and events there ever were."""
     row = sql.execute(
@@ -137,88 +112,6 @@ def true_then(as_of: datetime | None) -> tuple[str, list[int]]:
         f"(l.state IN {CLOSED} OR (l.valid_from <= %s AND (l.valid_to IS NULL OR l.valid_to > %s)))",
         [at, at],
     )
-
-
-def _conditions(sql: Sql, where: LessonFilter) -> tuple[list[str], list[Any]]:
-    states = where.states or tuple(state for state in STATES if state != "forgotten")
-    known, known_args = known_then(where.as_of)
-    true, true_args = true_then(where.as_of)
-    clauses = ["l.org = %s", known, true, "l.state = ANY(%s::text[])"]
-    args: list[Any] = [sql.org, *known_args, *true_args, list(states)]
-
-    def also(clause: str, *values: Any) -> None:
-        clauses.append(clause)
-        args.extend(values)
-
-    suffix, short = key(where.id_suffix), key(where.id_short)
-    for is_asked, clause, *values in (
-        (not where.all_projects, "l.owner = ANY(%s::text[])", ["", key(where.project)]),
-        (where.kinds, "l.kind = ANY(%s::text[])", list(where.kinds)),
-        (suffix, "right(l.id, %s) = %s", len(suffix), suffix),
-        (short, "left(right(l.id, 8), %s) = %s", len(short), short),
-        (where.topic_key, "l.topic_key = %s AND l.topic_key <> ''", key(where.topic_key)),
-        (where.duplicate_key, "l.duplicate_key = %s", key(where.duplicate_key)),
-    ):
-        if is_asked:
-            also(clause, *values)
-    for clause, *values in (*_times(where), *_subjects(sql, where)):
-        also(clause, *values)
-    if where.staged:
-        also("l.branch <> ''")
-    if where.beyond is not None:
-        at = micros(where.beyond[0])
-        also("l.recorded_at <= %s AND (l.recorded_at < %s OR l.id > %s)", at, at, key(where.beyond[1]))
-    if where.without_vector:
-        without = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.org = %s AND v.lesson = l.row AND v.embedder = %s)"
-        also(without, sql.org, key(where.without_vector))
-    return clauses, args
-
-
-def _times(where: LessonFilter) -> Iterator[tuple[Any, ...]]:
-    if where.since is not None:
-        yield "l.recorded_at >= %s", micros(where.since)
-    if where.until is not None:
-        yield "l.recorded_at < %s", micros(where.until)
-
-
-_DOC = "(CASE WHEN pg_input_is_valid(l.doc, 'jsonb') THEN l.doc::jsonb ELSE '{}' END)"
-
-
-def _subjects(sql: Sql, where: LessonFilter) -> Iterator[tuple[Any, ...]]:
-    """Yield SQL and arguments for what the lessons are about and who stated them."""
-    if where.path:
-        yield _anchored(sql, where)
-    if where.area:
-        yield _in_area(sql, where)
-    if where.person:
-        yield f"{_DOC} #>> '{{provenance,person}}' = %s", clean(where.person)
-    if where.trust:
-        yield f"coalesce({_DOC} ->> 'trust', 'agent') = %s", where.trust
-    if where.tag:
-        yield f"coalesce({_DOC} -> 'tags', '[]') ? %s", clean(where.tag)
-
-
-def _in_area(sql: Sql, where: LessonFilter) -> tuple[Any, ...]:
-    """Return SQL and arguments for: anchored below the folder."""
-    begin, is_root = key(f"{where.area}/"), where.area == ROOT_AREA
-    if where.as_of is None and "forgotten" not in where.states:
-        folder = "folder = ''" if is_root else "(folder = %s OR (folder > %s AND folder < %s))"
-        anchors = f"SELECT lesson FROM anchors WHERE org = %s AND live AND glob = '' AND {folder}"
-        return (
-            f"l.row IN ({anchors})",
-            sql.org,
-            *(() if is_root else (key(where.area), key(begin), key(f"{where.area}0"))),
-        )
-    inside = "strpos(f, '/') = 0" if is_root else "starts_with(f, %s)"
-    return f"EXISTS (SELECT 1 FROM unnest(l.files) f WHERE {inside})", *(() if is_root else (begin,))
-
-
-def _anchored(sql: Sql, where: LessonFilter) -> tuple[Any, ...]:
-    """Return SQL and arguments for: anchored to the path. Tombstones and past versions are not in `anchors`."""
-    if where.as_of is None and "forgotten" not in where.states:
-        anchors = "SELECT lesson FROM anchors WHERE org = %s AND live AND path = %s AND glob = ''"
-        return f"l.row IN ({anchors})", sql.org, key(where.path)
-    return "%s = ANY(l.files)", key(where.path)
 
 
 class Current(NamedTuple):
@@ -314,7 +207,8 @@ def version_columns(lesson: Lesson, doc: str) -> dict[str, Any]:
         "valid_from": micros(valid.valid_from),
         "valid_to": None if valid.valid_to is None else micros(valid.valid_to),
         "topic_key": key(lesson.topic_key), "duplicate_key": key(duplicate_key(lesson.insight)),
-        "files": keys(anchored_files(lesson)), "doc": doc,
+        "files": keys(anchored_files(lesson)), "trust": lesson.trust, "person": key(lesson.provenance.person),
+        "doc": doc,
     }  # fmt: skip
 
 

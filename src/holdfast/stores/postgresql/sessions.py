@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from holdfast.domain.event import Event
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.store import SessionFilter, SessionRow
 from holdfast.stores._shared.rows import DAMAGED, instant, micros, record_of
@@ -142,6 +143,26 @@ def list_sessions(sql: Sql, where: SessionFilter, as_it_is: bool = False) -> lis
         )
         for project, session, host, branch, first, last, events, prompts, doc in rows
     ]  # fmt: skip
+
+
+_NAMED = """
+WITH RECURSIVE named (name) AS (
+    (SELECT {column} FROM {table} WHERE org = %s {current} ORDER BY {column} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.{column} FROM {table} t WHERE t.org = %s {current} AND t.{column} > n.name ORDER BY 1 LIMIT 1)
+    FROM named n WHERE n.name IS NOT NULL
+)
+SELECT name FROM named WHERE name <> ''
+"""
+"""Jumps from one project to the next in an index, so it costs the same however much each project has."""
+
+
+def list_projects(sql: Sql) -> list[ProjectId]:
+    """Return the projects that have an event or a current lesson, in order."""
+    events = _NAMED.format(table="events", column="project", current="")
+    lessons = _NAMED.format(table="lessons", column="owner", current="AND retracted_at IS NULL")
+    names = {name for query in (events, lessons) for (name,) in sql.execute(query, (sql.org, sql.org))}
+    return [ProjectId(name) for name in sorted(names)]
 
 
 def _conditions(sql: Sql, where: SessionFilter) -> tuple[list[str], list[Any]]:

@@ -43,6 +43,9 @@ _COUNTS = {
     "a token of a lesson that is not current": (
         f"SELECT count(*) FROM tokens t WHERE t.live AND t.lesson NOT IN {_CURRENT} AND t.org = %s"
     ),
+    "a facet of a lesson that is not current": (
+        f"SELECT count(*) FROM facets f WHERE f.lesson NOT IN {_CURRENT} AND f.org = %s"
+    ),
     "a vector of a lesson that is not current": (
         f"SELECT count(*) FROM vectors v WHERE v.lesson NOT IN {_CURRENT} AND v.org = %s"
     ),

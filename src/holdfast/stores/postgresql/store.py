@@ -16,7 +16,7 @@ from holdfast.domain.lesson import Lesson
 from holdfast.domain.query import Query
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import RowFamily, StateFamily
-from holdfast.domain.vocabulary import LessonId, State
+from holdfast.domain.vocabulary import LessonId, ProjectId, State
 from holdfast.ports.store import (
     ErrorMatches,
     EventFilter,
@@ -40,12 +40,13 @@ from holdfast.ports.store import (
     TurnMatches,
     VectorMatch,
 )
-from holdfast.stores._shared import facets
 from holdfast.stores._shared.rows import LeftOut
 from holdfast.stores.postgresql import (
+    choosing,
     copies,
     erase,
     eventlog,
+    facets,
     matching,
     postings,
     sessions,
@@ -100,6 +101,9 @@ class PostgresStore:
             rows = self.tenant.read(lambda sql: sessions.list_sessions(sql, where, as_it_is=True))
         return rows or []
 
+    def list_projects(self) -> list[ProjectId]:
+        return self.tenant.read(sessions.list_projects)
+
     def put(
         self,
         lessons: Sequence[Lesson],
@@ -120,11 +124,14 @@ class PostgresStore:
         return self.tenant.read(lambda sql: versions.current_versions(sql, ids))
 
     def find(self, where: LessonFilter) -> list[Lesson]:
-        return self.tenant.read(lambda sql: versions.find_lessons(sql, where, self._left_out))
+        if facets.asks(where):
+            facets.catch_up(self.tenant)
+        return self.tenant.read(lambda sql: choosing.find_lessons(sql, where, self._left_out))
 
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
-        lessons = self.tenant.read(lambda sql: versions.find_lessons(sql, where, self._left_out))
-        return facets.count_values(lessons, facet, most)
+        if facets.asks(where, facet):
+            facets.catch_up(self.tenant)
+        return self.tenant.read(lambda sql: choosing.count_by(sql, where, facet, most, self._left_out))
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         self.tenant.write(lambda sql: eventlog.record(sql, entries))
@@ -190,7 +197,7 @@ class PostgresStore:
 
     def count_without_vector(self, embedder_id: str) -> int:
         where = LessonFilter(all_projects=True, without_vector=embedder_id)
-        return self.tenant.read(lambda sql: versions.count_lessons(sql, where, self._left_out))
+        return self.tenant.read(lambda sql: choosing.count_lessons(sql, where, self._left_out))
 
     def drop_other_vectors(self, embedder_id: str) -> None:
         while self.tenant.write(lambda sql: erase.erase_other_vectors(sql, embedder_id)):

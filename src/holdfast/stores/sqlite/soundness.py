@@ -39,6 +39,9 @@ _COUNTS = {
     "a token of a lesson that is not current": (
         "SELECT count(*) FROM tokens WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
     ),
+    "a facet of a lesson that is not current": (
+        "SELECT count(*) FROM facets WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
+    ),
     "a vector of a lesson that is not current": (
         "SELECT count(*) FROM vectors WHERE lesson NOT IN (SELECT row FROM lessons WHERE retracted_at IS NULL)"
     ),
