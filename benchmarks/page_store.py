@@ -74,7 +74,7 @@ class PageHome:
         self.folder = folder
         self.repository = folder / "shop"
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "HOLDFAST", "GIT"))}
-        self.env = clean | {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home"), "HOLDFAST_EMBEDDER": "none"}
+        self.env = clean | {"HOME": str(folder), "HOLDFAST_HOME": str(folder / "home")}
 
     def memory(self) -> Memory:
         """Return the memory of the repository."""
@@ -88,7 +88,8 @@ class PageHome:
             return
         self._make_repository(lessons)
         with self.memory() as memory:
-            fill(memory.services.store, memory.location.project.id, lessons, sessions)
+            ids = fill(memory.services.store, memory.location.project.id, lessons, sessions)
+            embed(memory, ids)
         mark.write_text(json.dumps(size))
 
     def _make_repository(self, lessons: int) -> None:
@@ -108,11 +109,20 @@ def made(project: ProjectId, lessons: int) -> Project:
     return Project(f"{SEED} pages {lessons}", project, lessons, Words(SEED))
 
 
-def fill(store: Store, project: ProjectId, lessons: int, sessions: int) -> None:
+def fill(store: Store, project: ProjectId, lessons: int, sessions: int) -> list[LessonId]:
     """Store the lessons, the sessions with their events, deliveries and outcomes; index the turns."""
     ids = _put_lessons(store, project, lessons, sessions)
     _put_sessions(store, project, sessions, ids)
     store.search_turns(Query(project=project, text="deploy"), 1)
+    return ids
+
+
+def embed(memory: Memory, ids: list[LessonId]) -> None:
+    """Give each lesson its vector, with the embedder that is the default."""
+    for start in range(0, len(ids), BATCH):
+        memory.embed_written(ids[start : start + BATCH])
+        _tell(start + BATCH, "vectors")
+    memory.embed_pending()
 
 
 def _put_lessons(store: Store, project: ProjectId, lessons: int, sessions: int) -> list[LessonId]:
