@@ -26,7 +26,8 @@ def keep(sql: sqlite3.Connection, texts: list[str], owner: str = "p", error: str
     (last,) = sql.execute("SELECT coalesce(max(row), 0) FROM lessons").fetchone()
     for row, text in enumerate(texts, start=last + 1):
         sql.execute(
-            "INSERT INTO lessons VALUES (?, ?, 1, NULL, ?, 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}', 'agent', '')",
+            "INSERT INTO lessons VALUES (?, ?, 1, NULL, ?, 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}',"
+            " '', '')",
             (row, f"id-{row}", owner),
         )
         sql.execute(

@@ -42,6 +42,8 @@ AFTER_STATE = (
 
 def drop_tables(sql: sqlite3.Connection, *more: str) -> None:
     """Take the migrations after the one that made `state` out of the schema, and more tables."""
+    for (view,) in sql.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+        sql.execute(f"DROP VIEW {view}")
     for table in (*more, *AFTER_STATE):
         sql.execute(f"DROP TABLE {table}")
     for index in ("lessons_newest", "lessons_versions"):

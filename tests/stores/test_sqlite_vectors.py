@@ -34,7 +34,7 @@ def keep(sql: sqlite3.Connection, vectors: np.ndarray, owner: str, first_row: in
     """Lessons with nothing but their row, owner and vector."""
     rows = range(first_row, first_row + len(vectors))
     sql.executemany(
-        "INSERT INTO lessons VALUES (?, ?, 1, NULL, ?, 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}', 'agent', '')",
+        "INSERT INTO lessons VALUES (?, ?, 1, NULL, ?, 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}', '', '')",
         [(row, f"id-{row}", owner) for row in rows],
     )
     write(sql, dict(zip(rows, vectors, strict=True)))
@@ -119,7 +119,8 @@ def index_of(sql: sqlite3.Connection, vectors: list[list[float]]) -> vectorindex
     """An index of vectors of any dimension, whose rows count from 1."""
     dimension = len(vectors[0])
     sql.executemany(
-        "INSERT INTO lessons VALUES (?, ?, 1, NULL, 'p', 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}', 'agent', '')",
+        "INSERT INTO lessons VALUES (?, ?, 1, NULL, 'p', 'active', 'fix', '', '', 0, 0.5, 1, NULL, '', '', '{}',"
+        " '', '')",
         [(row, f"id-{row}") for row in range(1, len(vectors) + 1)],
     )
     sql.executemany(
