@@ -40,11 +40,15 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.event import Event
 from holdfast.domain.hookcall import HookCall
 from holdfast.domain.lesson import Lesson, Triggers
-from holdfast.domain.project import Location, Project
+from holdfast.domain.project import SERVER, Location, Project
 from holdfast.domain.records import Change
 from holdfast.domain.statefamilies import StateFamily
-from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind, ScopeLevel, SessionId, State, Trust
-from holdfast.errors import AlreadyRunningError, InvalidValueError, ModelError, StoreError
+from holdfast.domain.vocabulary import (
+    Freshness, LessonId, LessonKind, ProjectId, ScopeLevel, SessionId, State, Trust,
+)  # fmt: skip
+from holdfast.errors import (
+    AlreadyRunningError, HoldfastError, InvalidValueError, ModelError, NotFoundError, StoreError,
+)  # fmt: skip
 from holdfast.freshness import compare as _compare, verify as _verify
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.watch import Watch
@@ -72,7 +76,7 @@ from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
 from holdfast.workspace import authorship as _authorship
-from holdfast.workspace.bare import server_location
+from holdfast.workspace.bare import BareWorkspace, server_location
 from holdfast.workspace.gitrun import Git
 from holdfast.workspace.identity import Claims
 from holdfast.workspace.local import LocalWorkspace
@@ -119,14 +123,17 @@ def _everywhere(use_case: Callable[Concatenate[Services, P], R]) -> Callable[Con
 class Memory:
     """The memory of a folder's project on this machine: `with Memory() as memory: memory.recall("…")`."""
 
-    def __init__(self, folder: str = "", *, settings: Settings | None = None, brief: bool = False) -> None:
+    def __init__(
+        self, folder: str = "", *, settings: Settings | None = None, brief: bool = False, wait_s: float | None = None
+    ) -> None:
         """Open the configured store, which is created on first use. Raises StoreError or InvalidValueError.
 
         `brief` is for a command that ends soon: a store that cannot be written, because the disk is full or
-        permissions are missing, is opened for reading.
+        permissions are missing, is opened for reading. `wait_s` is how long a call may wait for another process's
+        lock; by default the store decides.
         """
         self.settings = settings or load_settings()
-        opened = Opened(folder or os.getcwd(), self.settings, brief=brief)
+        opened = Opened(folder or os.getcwd(), self.settings, brief=brief, wait_s=wait_s)
         self._opened: Opened | None = opened
         self.services = opened.services
         self.folder = opened.folder
@@ -166,6 +173,35 @@ class Memory:
         there = copy(self)
         there.folder, there._location = folder, None
         return there
+
+    def of_project(self, id: ProjectId) -> Memory:
+        """Return the same memory for another project of the store, in the folder of its first session.
+
+        Where that folder is gone, or is another project's by now, the project is known without its code, as on a
+        server. Raises NotFoundError for a project of which the store has nothing.
+        """
+        store = self.services.store
+        if id not in store.list_projects():
+            raise NotFoundError("there is no such project in this memory")
+        folder = first_folder(store, id)
+        if folder and os.path.isdir(folder):
+            there = self.at(folder)
+            with suppress(HoldfastError):
+                if there.location.project.id == id:
+                    return there
+        named = Project(id=id, name=self.name_of(id), source=SERVER)
+        person = self.services.workspace.person(self.location)
+        elsewhere = self.with_services(replace(self.services, workspace=BareWorkspace(person, named)))
+        elsewhere._location = server_location(named)
+        elsewhere.folder = elsewhere._location.root
+        return elsewhere
+
+    def name_of(self, id: ProjectId) -> str:
+        """Return what people call a project of the store: its name, that of its first folder, or its id's end."""
+        name = _crossing.name_of(self.services.store, id)
+        if not name.endswith(id[-8:]):
+            return name
+        return os.path.basename(first_folder(self.services.store, id) or "") or name
 
     def for_hooks(self) -> Memory:
         """Return the same memory for one answer that a host waits for; it checks few lessons closely, and briefly."""

@@ -92,7 +92,10 @@ class HeldClock:
 class Opened:
     """What a process has opened over the configured store: the services, and what to close at its end."""
 
-    def __init__(self, folder: str, settings: Settings, *, is_hook: bool = False, brief: bool = False) -> None:
+    def __init__(
+        self, folder: str, settings: Settings, *, is_hook: bool = False, brief: bool = False,
+        wait_s: float | None = None,
+    ) -> None:  # fmt: skip
         """Open the configured store, which is created on first use. Raises StoreError or InvalidValueError.
 
         A hook that answers alone (`is_hook`) loads no embedder, waits shortly and upgrades no schema. A store that
@@ -105,10 +108,10 @@ class Opened:
         if is_hook:
             store, self.trouble = open_hook_store(settings)
         else:
-            store = open_store(settings, frozen=brief)
+            store = open_store(settings, wait_s, frozen=brief)
         clock = SystemClock()
         workspace = make_workspace(settings, store, clock, low_latency=is_hook)
-        self._codeindex = CodeIndexOnce(settings, workspace, clock, is_hook)
+        self._codeindex = CodeIndexOnce(settings, workspace, clock, is_hook, wait_s)
         self._quick_codeindex = CodeIndexOnce(settings, workspace, clock, True)
         self.services = make_services(settings, store, workspace, clock, self._codeindex)
         if is_hook:
@@ -320,7 +323,11 @@ class RequestServices:
 class CodeIndexOnce:
     """Makes the code index at the first call and returns the same one from then on; files are opened on demand."""
 
-    def __init__(self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool) -> None:
+    def __init__(
+        self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool, wait_s: float | None = None
+    ) -> None:
+        """`wait_s` is how long a call may wait for another process that builds the index."""
+        self._wait_s = wait_of(settings) if cold else wait_s
         self._settings = settings
         self._workspace = workspace
         self._clock = clock
@@ -345,7 +352,7 @@ class CodeIndexOnce:
         return os.path.exists(self._settings.index_path(location.project.id))
 
     def _open(self, location: Location) -> IndexStore:
-        return open_index(self._settings, location, wait_of(self._settings) if self._cold else None)
+        return open_index(self._settings, location, self._wait_s)
 
 
 class _NoStore:

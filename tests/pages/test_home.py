@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+from shutil import rmtree
+from urllib.parse import quote
 
 from holdfast import Memory
 from holdfast.lean.plain import parse_instant
+from tests.codebase import Codebase
 
 from .site import Site
 
@@ -24,8 +28,30 @@ def test_home_without_lessons_says_so(site: Site) -> None:
     assert "Nothing: there is no lesson yet" in site.text()
 
 
-def test_the_start_page_lists_the_project(site: Site) -> None:
-    assert site.project in site.text("/")
+def test_the_start_page_of_one_project_leads_to_it(site: Site) -> None:
+    response = site.get("/")
+    assert (response.status_code, response.headers["location"]) == (303, site.address(""))
+    assert site.json("/")["projects"] == [{"id": site.project, "name": "harbour"}]
+
+
+def test_other_projects_of_the_store_are_reachable(memory: Memory, site: Site, tmp_path: Path) -> None:
+    memory.remember("The harbour has four berths.")
+    folder = Codebase(tmp_path / "lighthouse").folder
+    with Memory(str(folder)) as other:
+        other.remember("The lamp turns twice a minute.", files=["src/store.py"])
+        other.remember("The horn sounds in fog.")
+        there = quote(other.location.project.id, safe="")
+    text = site.text("/")
+    assert "harbour" in text
+    assert "lighthouse" in text
+    page = site.text(f"/p/{there}/")
+    assert "The lamp turns twice a minute" in page
+    assert "four berths" not in page
+    assert "lighthouse" in site.text()  # the switcher
+    rmtree(folder)
+    page = site.text(f"/p/{there}/")
+    assert "The lamp turns twice a minute" in page
+    assert site.get("/p/nowhere/").status_code == 404
 
 
 def test_home_names_what_waits_and_what_changed(memory: Memory, site: Site) -> None:

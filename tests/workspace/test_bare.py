@@ -30,7 +30,7 @@ def test_a_lesson_about_a_file_is_saved_recalled_revised_and_forgotten(served: M
     assert saved.provenance.person == "ada"
     (item,) = served.recall("how many retries").items
     assert (item.lesson.id, item.freshness) == (saved.id, "unverified")
-    assert "a server has no code" in item.caveat
+    assert "there is no code here" in item.caveat
     revised = served.revise(saved.id, insight="Retries are capped at 5")
     assert served.forget(revised.id).state == "forgotten"
     assert served.lessons() == []

@@ -14,7 +14,7 @@ from holdfast.domain.vocabulary import LessonId, ProjectId, State
 from holdfast.freshness.notice import load_states
 from holdfast.outcomes.threads import is_worth_naming, load_threads
 from holdfast.pages.health import STALE, MemoryHealth, look_at_health
-from holdfast.pages.page import NoValues, Page, PageRow
+from holdfast.pages.page import Goal, NoValues, Page, PageRow
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 
@@ -140,8 +140,9 @@ def make_home(view: View, query: NoValues) -> Page:
 
 
 def make_projects(view: View, query: NoValues) -> Page:
-    """Return the list of projects."""
-    return Page(template="projects", data=ProjectsData(projects=view.projects))
+    """Return the list of projects; where there is one, its home page."""
+    only = Goal(name="home", parameters={"project": view.projects[0].id}) if len(view.projects) == 1 else None
+    return Page(template="projects", data=ProjectsData(projects=view.projects), goal=only)
 
 
 # The brief

@@ -15,6 +15,14 @@ HTML = "text/html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A page to go to: its row's name, and the values of its path and query; the project is filled in."""
+
+    name: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A page, ready to be rendered: as HTML by its template, as JSON by its data alone."""
 
@@ -27,6 +35,8 @@ class Page:
     status: int = 200
     media_type: str = HTML
     """For another one, `template` is the whole name of the file, such as `digest.atom`."""
+    goal: Goal | None = None
+    """The page to go to instead; a program gets the data all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +71,6 @@ class UndoStep:
     name: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """A page to go to: its row's name, and the values of its path and query; the project is filled in."""
-
-    name: str
-    parameters: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ REASONS: dict[str, str] = {
     "no_time": "{symbol} is not in {path}; there was no time to look for it",
     "no_time_to_compare": "{path} changed since; there was no time to look closer",
     "not_compared": "{path} could not be compared: {detail}",
-    "no_clone": "a server has no code; a clone of the repository can tell",
+    "no_clone": "there is no code here; a clone of the repository can tell",
     "no_folder": "the project's folder does not exist",
     "other_project": "recorded in another project",
     "other_branch": "recorded on another branch{detail}",

@@ -21,14 +21,15 @@ OPEN_AFTER_S = 0.3
 """Seconds after which the browser is opened: the server answers by then, or the browser waits for it."""
 CLOSE_S = 1
 """Seconds that open requests may take once the person ends the program."""
-PORTS = 65_535
+STORE_WAIT_S = 3.0
+"""Seconds that a page waits for another process that writes, before it says that the memory is busy."""
 
 
 def main() -> None:
     """Serve until Ctrl-C; exit with 1 and a message if the memory cannot be opened or the port is taken."""
     folder, port, *options = sys.argv[1:]
     try:
-        with Memory(folder, brief=True) as memory:
+        with Memory(folder, brief=True, wait_s=STORE_WAIT_S) as memory:
             with suppress(StoreError):  # a store that can only be read is shown all the same
                 drain(memory, memory.settings.run_path)
             serve(memory, int(port), is_opening="open" in options)

@@ -130,6 +130,8 @@ class WebApp:
         page = row.make(view, query)
         if is_json:
             return Response(dumps(page_json(page.data)) + "\n", page.status, media_type=JSON)
+        if page.goal is not None:
+            return RedirectResponse(view.link(page.goal.name, **page.goal.parameters), 303)
         notice = _read_notice(request) if page.media_type == HTML else None
         response = Response(render(row, page, view, notice=notice), page.status, media_type=page.media_type)
         if NOTICE in request.cookies and page.media_type == HTML:

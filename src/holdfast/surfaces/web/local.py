@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketClose
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.team import VERB_ROLES, Verb
+from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import NotFoundError, NotSignedInError
 from holdfast.pages.table import make_addresses
 from holdfast.pages.view import ProjectLine, View
@@ -24,6 +25,8 @@ from holdfast.surfaces.web.entrance import Entrance
 ENTER = "/enter/"
 AGAIN = "end `holdfast ui` with Ctrl-C, start it again, and open the link that it prints"
 HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+LISTED_S = 5.0
+"""Seconds for which a list of the store's projects is shown again."""
 EVERYTHING: frozenset[Verb] = frozenset(VERB_ROLES)
 
 
@@ -40,6 +43,8 @@ class LocalEntrance:
         self.key = token_urlsafe(32)
         """What the link ends with; empty once it was used."""
         self._addresses = make_addresses()
+        self._listed: tuple[ProjectLine, ...] | None = None
+        self._listed_until_s = 0.0
 
     def view(self, request: Request, verb: Verb, parameters: Mapping[str, str], *, is_served_only: bool) -> View:
         """See `Entrance`."""
@@ -47,17 +52,27 @@ class LocalEntrance:
             raise NotSignedInError("this browser has not opened the link of `holdfast ui`", hint=AGAIN)
         if is_served_only:
             raise NotFoundError("only a team's server has this page")
-        memory = self._memory.at(self._memory.folder)
-        project = memory.location.project
-        here = ProjectLine(id=project.id, name=project.name)
-        is_of_project = "project" in parameters
-        if is_of_project and parameters["project"] != project.id:
-            raise NotFoundError("there is no such project in this memory", hint="the start page lists the projects")
+        here = self._memory.at(self._memory.folder)
+        memory = self._of_project(here, parameters["project"]) if "project" in parameters else None
+        projects = self._projects(here)
+        project = memory.location.project if memory else None
         return View(
-            now=memory.services.clock.now(), addresses=self._addresses, opened=memory if is_of_project else None,
-            of=here if is_of_project else None, way=memory, projects=(here,), verbs=EVERYTHING,
-            person=memory.services.workspace.person(memory.location),
+            now=here.services.clock.now(), addresses=self._addresses, opened=memory, way=memory or here,
+            of=ProjectLine(id=project.id, name=project.name) if project else None, projects=projects,
+            verbs=EVERYTHING, person=here.services.workspace.person(here.location),
         )  # fmt: skip
+
+    def _of_project(self, here: Memory, project: str) -> Memory:
+        """Return the memory of a project: the folder's own, with its work tree, or another one of the store."""
+        return here if here.location.project.id == project else here.of_project(ProjectId(project))
+
+    def _projects(self, here: Memory) -> tuple[ProjectLine, ...]:
+        """Return the folder's project and then the others of the store by name; looked up again every few seconds."""
+        elapsed_s = here.services.clock.elapsed_s()
+        if self._listed is None or elapsed_s > self._listed_until_s:
+            self._listed = list_own_projects(here)
+            self._listed_until_s = elapsed_s + LISTED_S
+        return self._listed
 
     def turn_away(self, request: Request) -> Response | None:
         """See `Entrance`."""
@@ -70,7 +85,8 @@ class LocalEntrance:
         """Return the answer to the link, once; None for another path. Raises NotSignedInError for a used link."""
         if not path.startswith(ENTER):
             return None
-        response = RedirectResponse("/", 303, {"cache-control": "no-store"})
+        home = self._addresses.link("home", {"project": self._memory.location.project.id})
+        response = RedirectResponse(home, 303, {"cache-control": "no-store"})
         if self.key and compare_digest(path.removeprefix(ENTER).encode(), self.key.encode()):
             self.key = ""
             response.set_cookie(self.cookie, self.secret, path="/", httponly=True, samesite="strict")
@@ -80,6 +96,16 @@ class LocalEntrance:
 
     def _knows(self, request: Request) -> bool:
         return compare_digest(request.cookies.get(self.cookie, "").encode(), self.secret.encode())
+
+
+def list_own_projects(here: Memory) -> tuple[ProjectLine, ...]:
+    """Return the folder's project, and then the others of the store by name."""
+    own = here.location.project
+    others = sorted(
+        (ProjectLine(id=id_, name=here.name_of(id_)) for id_ in here.services.store.list_projects() if id_ != own.id),
+        key=lambda line: line.name.lower(),
+    )
+    return (ProjectLine(id=own.id, name=own.name), *others)
 
 
 def local_app(entrance: LocalEntrance) -> ASGIApp:
