@@ -18,7 +18,7 @@ from holdfast.curation.review import WAITING
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.team import FlagReason
-from holdfast.errors import ForbiddenError, HoldfastError, InvalidValueError, StaleWriteError
+from holdfast.errors import ForbiddenError, HoldfastError, InvalidValueError, StaleWriteError, TakenError
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.pages.lessonform import EditForm, changed_fields, edit_page
@@ -140,24 +140,40 @@ def edit(door: Door, parameters: Mapping[str, str], form: EditForm) -> ActionAns
     """
     before, newest = _in_force(door, door.get(parameters["lesson"])), newest_change(door)
     if form.version and form.version != render_instant(before.recorded_at):
-        problem = StaleWriteError(
-            "Somebody changed this lesson while you were writing.",
-            hint="Nothing is lost: your text is below, theirs beside it where the two differ.",
-        )
-        return ActionAnswer(message="", page=edit_page(before, form, problem))
+        return ActionAnswer(message="", page=edit_page(before, form, _changed_meanwhile()))
     words, triggers = changed_fields(before, form)
     if not words and not triggers:
         return ActionAnswer(message="Nothing was changed.", to=_to(before))
     try:
         after = _save(door, before, words, triggers)
-    except StaleWriteError as problem:
-        return ActionAnswer(message="", page=edit_page(_in_force(door, door.get(before.id)), form, problem))
+    except (StaleWriteError, TakenError) as problem:
+        now = _in_force(door, door.get(before.id))
+        is_changed = now.id != before.id or now.recorded_at != before.recorded_at
+        refusal = _changed_meanwhile() if is_changed else _stated_twice(problem, words)
+        return ActionAnswer(message="", page=edit_page(now, form, refusal))
     except HoldfastError as problem:
         return ActionAnswer(message="", page=edit_page(before, form, problem))
     if after.state in WAITING and after.id != before.id and before.state not in WAITING:
         step = UndoStep(name="forget", parameters={"lesson": after.id})
         return ActionAnswer(message="Your revision waits for a reviewer.", to=_to(after), undo=step)
     return ActionAnswer(message=f"Saved: {_name(after)}", to=_to(after), undo=make_undo(door, before, newest))
+
+
+def _changed_meanwhile() -> StaleWriteError:
+    return StaleWriteError(
+        "Somebody changed this lesson while you were writing.",
+        hint="Nothing is lost: your text is below, theirs beside it where the two differ.",
+    )
+
+
+def _stated_twice(problem: HoldfastError, words: Mapping[str, str]) -> InvalidValueError:
+    """Return why a lesson that nobody changed meanwhile was not saved: two lessons in use never state one rule."""
+    if "insight" in words:
+        return InvalidValueError(str(problem), hint="say what differs, or edit that lesson")
+    return InvalidValueError(
+        "Only a reviewer changes a lesson without changing its rule.",
+        hint="Change the words of the rule, too: that is proposed to a reviewer.",
+    )
 
 
 def _save(door: Door, before: Lesson, words: Mapping[str, Any], triggers: Mapping[str, Any]) -> Lesson:
