@@ -27,6 +27,7 @@ from holdfast.ports.store import (
     SessionRow,
     SpokenTurn,
     StoreCare,
+    VersionSpan,
 )
 from holdfast.stores._shared.facets import count_values
 from holdfast.stores._shared.purging import RAW, Purging
@@ -150,6 +151,19 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
 
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
         return count_values(self.find(where), facet, most)
+
+    def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
+        instants = [since + step * number for number in range(count)]
+        counts: Counter[tuple[State, int, int | None]] = Counter()
+        for lesson in self._versions.values():
+            if lesson.scope.owner in ("", project):
+                end = lesson.retracted_at
+                begin = sum(at < lesson.recorded_at for at in instants)
+                counts[lesson.state, begin, None if end is None else sum(at < end for at in instants)] += 1
+        return [
+            VersionSpan(state=state, begin=begin, end=end, count=number)
+            for (state, begin, end), number in counts.items()
+        ]
 
     def known(self, as_of: datetime | None) -> Iterator[Row]:
         for at, lesson in self._recorded(as_of):

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.domain.lesson import Anchor, Evidence, Lesson, Provenance, in_state
 from holdfast.domain.records import Change, Checkpoint, Delivery, Outcome
-from holdfast.domain.vocabulary import EventId, LessonId, SessionId
+from holdfast.domain.vocabulary import STATES, EventId, LessonId, SessionId
 from holdfast.ports.store import (
     EVERY,
     ROOT_AREA,
@@ -278,6 +278,32 @@ class FacetsContract:
         for facet in FACETS:
             expected = Counter(value for lesson in lessons for value in facet_values(lesson, facet))
             assert store.count_by(where, facet, 99) == expected, facet
+
+    def test_versions_are_counted_by_the_instants_between_which_they_were_current(self, store: Store) -> None:
+        first = varied(store)[0]
+        retired = next_version(first, seconds=20 * 86_400, state="retired")
+        store.put([retired], {first.id: first.recorded_at})
+        mine, step = LessonFilter(project=PROJECT, states=STATES, limit=EVERY), timedelta(days=4)
+        spans = store.count_versions(PROJECT, START, step, 12)
+        for number in range(12):
+            then = store.find(replace(mine, as_of=START + step * number))
+            counted = Counter({span.state: 0 for span in spans})
+            for span in spans:
+                counted[span.state] += span.count if span.is_current_at(number) else 0
+            assert +counted == Counter(lesson.state for lesson in then)
+        assert sum(span.count for span in spans if span.end is None) == 6
+        assert sum(span.count for span in spans) == 7
+
+    def test_a_version_counts_from_the_very_instant_at_which_it_was_recorded(self, store: Store) -> None:
+        lesson = make_lesson()
+        store.put([lesson], {lesson.id: None})
+        retired = next_version(lesson, seconds=3_600, state="retired")
+        store.put([retired], {lesson.id: lesson.recorded_at})
+        spans = store.count_versions(PROJECT, lesson.recorded_at, timedelta(hours=1), 3)
+        assert sorted((span.state, span.begin, span.end, span.count) for span in spans) == [
+            ("active", 0, 1, 1), ("retired", 1, None, 1),
+        ]  # fmt: skip
+        assert store.count_versions(OTHER, lesson.recorded_at, timedelta(hours=1), 3) == []
 
     def test_only_the_most_frequent_values_are_reported(self, store: Store) -> None:
         varied(store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, Protocol, Self, TypeVar, cast
 
 from holdfast.domain.event import Event
@@ -154,6 +154,22 @@ class EventLog(Protocol):
         """Return the projects that have an event or a current lesson, in order, at a cost that grows only with them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionSpan:
+    """How many versions in one state were recorded and replaced between the same two of a series of instants."""
+
+    state: State
+    begin: int
+    """How many of the instants were before the versions were recorded."""
+    end: int | None
+    """How many were before they were replaced; None for versions that are current."""
+    count: int
+
+    def is_current_at(self, number: int) -> bool:
+        """Return whether the versions were current at the instant with that number, counted from 0."""
+        return self.begin <= number and (self.end is None or number < self.end)
+
+
 class LessonStore(Protocol):
     """Lessons as versions: a version is closed by its successor and never edited."""
 
@@ -193,6 +209,12 @@ class LessonStore(Protocol):
 
         The limit holds: with a limit of 2,000 the newest 2,000 lessons that match are counted. A lesson counts once for
         each value that it has, and not at all where it has none.
+        """
+
+    def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
+        """Count the versions of the project's and the user's lessons between the instants `since + number * step`.
+
+        There are `count` instants, numbered from 0. Versions of purged lessons are gone.
         """
 
 

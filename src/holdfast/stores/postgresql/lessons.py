@@ -7,16 +7,16 @@ order, so that two writers never wait for each other. The derived rows change in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from psycopg.errors import UniqueViolation
 
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import LIVING, LessonId, State
+from holdfast.domain.vocabulary import LIVING, LessonId, ProjectId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
-from holdfast.ports.store import Extent
+from holdfast.ports.store import Extent, VersionSpan
 from holdfast.stores._shared.derived import SEARCHABLE
 from holdfast.stores._shared.rows import DAMAGED, LeftOut, document, instant, micros, record_of
 from holdfast.stores.postgresql import derived
@@ -67,6 +67,22 @@ def current_versions(sql: Sql, ids: Sequence[LessonId]) -> dict[LessonId, tuple[
         (sql.org, keys(ids)),
     )
     return {id_: (state, instant(at)) for id_, state, at in rows}
+
+
+def count_versions(sql: Sql, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
+    """Count versions by state and by the instants before they were recorded and replaced."""
+    begin, width = micros(since), step // timedelta(microseconds=1)
+
+    def before(column: str) -> str:
+        return f"CASE WHEN {column} <= {begin} THEN 0 ELSE least({count}, ({column} - {begin} - 1) / {width} + 1) END"
+
+    rows = sql.execute(
+        f"SELECT state, {before('recorded_at')} AS b,"
+        f" CASE WHEN retracted_at IS NULL THEN NULL ELSE {before('retracted_at')} END AS e, count(*)"
+        " FROM lessons WHERE org = %s AND owner = ANY(%s::text[]) GROUP BY state, b, e",
+        (sql.org, ["", key(project)]),
+    )
+    return [VersionSpan(state=state, begin=first, end=last, count=number) for state, first, last, number in rows]
 
 
 def extent(sql: Sql) -> Extent:

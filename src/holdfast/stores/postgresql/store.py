@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from holdfast.domain.event import Event
@@ -39,6 +39,7 @@ from holdfast.ports.store import (
     TriggerMatch,
     TurnMatches,
     VectorMatch,
+    VersionSpan,
 )
 from holdfast.stores._shared.rows import LeftOut
 from holdfast.stores.postgresql import (
@@ -132,6 +133,9 @@ class PostgresStore:
         if facets.asks(where, facet):
             facets.catch_up(self.tenant)
         return self.tenant.read(lambda sql: choosing.count_by(sql, where, facet, most, self._left_out))
+
+    def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
+        return self.tenant.read(lambda sql: versions.count_versions(sql, project, since, step, count))
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         self.tenant.write(lambda sql: eventlog.record(sql, entries))

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.domain.lesson import Lesson
-from holdfast.domain.vocabulary import LIVING, LessonId, State
+from holdfast.domain.vocabulary import LIVING, LessonId, ProjectId, State
 from holdfast.errors import InvalidValueError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.texts import short_id
+from holdfast.ports.store import VersionSpan
 from holdfast.stores._shared.derived import FACET_ROWS, SEARCHABLE, anchors_of, tokens_of, trigger_keys
 from holdfast.stores.sqlite.rows import (
     DAMAGED,
     SOURCE_CODES,
     LeftOut,
+    clean,
     clean_all,
     document,
     instant,
@@ -164,6 +166,24 @@ def current_versions(sql: sqlite3.Connection, ids: Sequence[LessonId]) -> dict[L
         )
         versions.update((id_, (state, instant(at))) for id_, state, at in rows)
     return versions
+
+
+def count_versions(
+    sql: sqlite3.Connection, project: ProjectId, since: datetime, step: timedelta, count: int
+) -> list[VersionSpan]:
+    """Count versions by state and by the instants before they were recorded and replaced."""
+    begin, width = micros(since), step // timedelta(microseconds=1)
+
+    def before(column: str) -> str:
+        return f"CASE WHEN {column} <= {begin} THEN 0 ELSE min({count}, ({column} - {begin} - 1) / {width} + 1) END"
+
+    rows = sql.execute(
+        f"SELECT state, {before('recorded_at')} AS b,"
+        f" CASE WHEN retracted_at IS NULL THEN NULL ELSE {before('retracted_at')} END AS e, count(*)"
+        " FROM lessons WHERE owner IN ('', ?) GROUP BY state, b, e",
+        (clean(project),),
+    )
+    return [VersionSpan(state=state, begin=first, end=last, count=number) for state, first, last, number in rows]
 
 
 def lesson_or_none(id_: str, retracted_at: int | None, doc: str) -> Lesson | None:

@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.domain.event import Event
@@ -43,6 +43,7 @@ from holdfast.ports.store import (
     TriggerMatch,
     TurnMatches,
     VectorMatch,
+    VersionSpan,
 )
 from holdfast.stores.sqlite import choosing, erase, eventlog, fulltext, matching, sessions, soundness
 from holdfast.stores.sqlite import lessons as versions
@@ -137,6 +138,10 @@ class SqliteStore:
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
         with self._connection.reading() as sql:
             return choosing.count_by(sql, where, facet, most, self._left_out)
+
+    def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
+        with self._connection.reading() as sql:
+            return versions.count_versions(sql, project, since, step, count)
 
     def record(self, entries: Sequence[LogRecord]) -> None:
         with self._connection.writing() as sql:
