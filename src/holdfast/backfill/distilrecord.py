@@ -62,9 +62,11 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was sent within the last 24 hours."""
+    """What was sent within some time."""
 
     calls: int = 0
+    lessons: int = 0
+    """Lessons that these calls taught."""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
@@ -182,12 +184,13 @@ def usual(settings: Settings, model: str) -> tuple[int, int, float | None]:
     return mean_in, mean_out, sum(costs) / len(costs) if costs else None
 
 
-def spent(settings: Settings, now: datetime) -> Spent:
-    """Return what was sent within the last 24 hours. A call that was begun counts, whatever became of it."""
-    calls = [row for row in _load(settings).calls if (at := _instant(row)) and now - at < DAY]
+def spent(settings: Settings, now: datetime, within: timedelta = DAY) -> Spent:
+    """Return what was sent within that time until now. A call that was begun counts, whatever became of it."""
+    calls = [row for row in _load(settings).calls if (at := _instant(row)) and now - at < within]
     costs = [row.get("cost_usd") for row in calls]
     return Spent(
         calls=len(calls),
+        lessons=sum(int(row.get("lessons", 0)) for row in calls),
         input_tokens=sum(int(row.get("input_tokens", 0)) for row in calls),
         output_tokens=sum(int(row.get("output_tokens", 0)) for row in calls),
         cost_usd=sum(cost for cost in costs if cost is not None),

@@ -16,11 +16,12 @@ from holdfast.codeindex.history import neighbours
 from holdfast.codeindex.refresh import refresh
 from holdfast.codeindex.source import ParsedFiles, SourceSnapshots, outline
 from holdfast.codeindex.verdict import AnchorJudge
+from holdfast.codeindex.walk import walk
 from holdfast.domain.lesson import Anchor
 from holdfast.domain.project import Location
 from holdfast.domain.symbol import IndexReport, Neighbour, Outline, Symbol, Verdict
 from holdfast.domain.vocabulary import FRESHNESSES
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.lean.plain import as_dict
 from holdfast.ports.codeindex import IndexStore
 from holdfast.ports.services import Clock
@@ -114,6 +115,8 @@ class LocalCodeIndex:
         self._stores: dict[str, IndexStore | None] = {}
         self._views: dict[tuple[str, str], SourceSnapshots] = {}
         self._parsed: ParsedFiles | None = None
+        self._sizes: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {}
+        """By root: the stamp of the checkout, and the files' sizes."""
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +163,20 @@ class LocalCodeIndex:
         """Bring the index up to the work tree, parsing only what changed."""
         store = self._store(location)
         return IndexReport(complete=False) if store is None else refresh(store, location.root, progress=progress)
+
+    def sizes(self, location: Location) -> Mapping[str, int]:
+        """Return the bytes of each file that is worth indexing; listed anew when the checkout or git's index changes.
+
+        Without git they are listed each time. A folder that is no project's has none.
+        """
+        stamp = self._workspace.stamps(location, ()).checkout[1:]
+        if not stamp or self._sizes.get(location.root, ((), {}))[0] != stamp:
+            try:
+                sizes = {path: size for path, (size, _) in walk(location.root).files.items()}
+            except InvalidValueError:
+                sizes = {}
+            self._sizes[location.root] = stamp, sizes
+        return self._sizes[location.root][1]
 
     def find(self, location: Location, name: str) -> list[Symbol]:
         """Return definitions in the project with that qualified name, or with that last part; from the index."""

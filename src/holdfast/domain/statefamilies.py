@@ -149,6 +149,8 @@ SESSION_DIGESTS = RowFamily(name="session_digests", owner="project", key="sessio
 SYNCED_LESSONS = RowFamily(name="synced_lessons", owner="project", key="shared id",
     value="JSON: the lesson's id here, its file, and digests of its fields as they were synced last; a purged"
     " lesson's id stays and tells that its file is not to be taken in again")
+SESSION_TROUBLE = RowFamily(name="session_trouble", owner="project", key="session",
+    value="JSON: when the session began, and by file how many calls failed, edits were taken back and lessons missed")
 SYNCED_FILES = RowFamily(name="synced_files", owner="project and work tree, a line each", key="lesson file",
     value="the file's mark at the last sync, a space, and the shared id in it")
 REMOTE_POSITION = _kept("remote_position", "project",

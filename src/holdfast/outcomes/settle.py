@@ -30,6 +30,7 @@ from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.judge import Judged, StatedRules, Telling, complaints, judge
 from holdfast.outcomes.standing import outcome_id, standings, store_evidence
 from holdfast.outcomes.story import Action, Story, clipped, has, is_reading, lint_rules_in, signatures_of
+from holdfast.outcomes.trouble import store_trouble
 from holdfast.outcomes.tuning import (
     CLOSE_SEARCHES,
     EVENTS_A_READ,
@@ -44,7 +45,7 @@ from holdfast.outcomes.tuning import (
     SETTLED_MOST,
 )
 from holdfast.ports.services import Services
-from holdfast.ports.store import EventFilter, LessonFilter, LogFilter
+from holdfast.ports.store import EventFilter, LessonFilter, LogFilter, get_readable
 from holdfast.ranking.relevance import lesson_stems, stems_of
 from holdfast.text.signature import alike
 
@@ -213,6 +214,9 @@ def settle(services: Services, project: ProjectId, session: SessionId) -> tuple[
     new = [outcome for outcome in outcomes if outcome.id not in known]
     if new:
         services.store.record(new)
+    missed = [outcome.lesson for outcome in outcomes if outcome.verdict == "missed"]
+    paths = [lesson.paths for lesson in get_readable(services.store, missed)]
+    store_trouble(services.store, project, session, events, paths)
     return new, is_over
 
 

@@ -148,15 +148,13 @@ def stats_of(services: Services, location: Location, *, all_projects: bool = Fal
     """Return the stats of the location's project; or of all projects together, then of each, the busiest first."""
     own = location.project
     where = LogFilter(project=ProjectId("") if all_projects else own.id, limit=COUNTED_MOST)
-    lessons = LessonFilter(project=own.id, all_projects=all_projects, states=STATES, limit=COUNTED_MOST)
-    known = {lesson.id for lesson in services.store.find(lessons)}  # a restored checkpoint is logged like a lesson
-    deliveries = [delivery for delivery in services.store.find_records(Delivery, where) if delivery.lesson in known]
+    deliveries = find_deliveries(services, where)
     outcomes = services.store.find_records(Outcome, where)
     if not all_projects:
-        return [_sum(own.id, own.name, deliveries, outcomes)]
+        return [sum_records(own.id, own.name, deliveries, outcomes)]
     projects = sorted({entry.project for entry in deliveries} | {entry.project for entry in outcomes})
     each = [
-        _sum(
+        sum_records(
             project,
             own.name if project == own.id else project,
             [delivery for delivery in deliveries if delivery.project == project],
@@ -165,7 +163,7 @@ def stats_of(services: Services, location: Location, *, all_projects: bool = Fal
         for project in projects
     ]
     return [
-        _sum(ProjectId(""), ALL, deliveries, outcomes),
+        sum_records(ProjectId(""), ALL, deliveries, outcomes),
         *sorted(each, key=lambda stats: -stats.delivered),
     ]
 
@@ -177,8 +175,7 @@ def session_sums(services: Services, location: Location, session: SessionId | No
         return None
     where = LogFilter(project=location.project.id, session=session, limit=COUNTED_MOST)
     lessons = services.store.find(LessonFilter(project=location.project.id, states=STATES, limit=COUNTED_MOST))
-    known = {lesson.id for lesson in lessons}
-    deliveries = [delivery for delivery in services.store.find_records(Delivery, where) if delivery.lesson in known]
+    deliveries = find_deliveries(services, where)
     outcomes = services.store.find_records(Outcome, where)
     learnt = sum(lesson.provenance.session == session for lesson in lessons)
     if not (deliveries or outcomes or learnt):
@@ -223,7 +220,18 @@ def _latest(services: Services, location: Location) -> SessionId:
     return max(dated)[1] if dated else SessionId("")
 
 
-def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes: Sequence[Outcome]) -> Stats:
+def find_deliveries(services: Services, where: LogFilter) -> list[Delivery]:
+    """Return the deliveries of lessons, newest first, without those of purged ones.
+
+    A restored checkpoint is logged like a lesson; it is left out.
+    """
+    deliveries = services.store.find_records(Delivery, where)
+    known = services.store.current_versions(list({delivery.lesson for delivery in deliveries}))
+    return [delivery for delivery in deliveries if delivery.lesson in known]
+
+
+def sum_records(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes: Sequence[Outcome]) -> Stats:
+    """Return the stats of these deliveries and outcomes."""
     judged = [outcome for outcome in outcomes if outcome.verdict in JUDGED and outcome.id.startswith("judged:")]
     shown = [outcome for outcome in judged if not outcome.withheld]
     briefed = [outcome for outcome in shown if outcome.moment == BRIEF]
@@ -232,9 +240,9 @@ def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes
 
     def effect_on(verdict: str) -> Difference | None:
         is_enough = briefed and len(without) >= LEAST_WITHHELD
-        return difference_of(_pairs(briefed, verdict), _pairs(without, verdict)) if is_enough else None
+        return difference_of(pairs_of(briefed, verdict), pairs_of(without, verdict)) if is_enough else None
 
-    heeded, ignored, overridden, failed, unclear = (share_of(_pairs(shown, verdict)) for verdict in JUDGED)
+    heeded, ignored, overridden, failed, unclear = (share_of(pairs_of(shown, verdict)) for verdict in JUDGED)
     return Stats(
         project=project,
         name=name,
@@ -250,15 +258,15 @@ def _sum(project: ProjectId, name: str, deliveries: Sequence[Delivery], outcomes
         hurt=sum(outcome.verdict == "hurt" for outcome in outcomes),
         missed=sum(outcome.verdict == "missed" for outcome in outcomes),
         withheld=len(withheld),
-        heeded_without=share_of(_pairs(without, "heeded")),
-        failed_without=share_of(_pairs(without, "failed")),
+        heeded_without=share_of(pairs_of(without, "heeded")),
+        failed_without=share_of(pairs_of(without, "failed")),
         effect_on_heeding=effect_on("heeded"),
         effect_on_failures=effect_on("failed"),
     )
 
 
-def _pairs(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
-    """Return (outcomes with that verdict, outcomes) of each session."""
+def pairs_of(outcomes: Iterable[Outcome], verdict: str) -> list[tuple[int, int]]:
+    """Return (outcomes with that verdict, outcomes) of each session, for `share_of` and `difference_of`."""
     sums: dict[SessionId, tuple[int, int]] = {}
     for outcome in outcomes:
         hits, of = sums.get(outcome.session, (0, 0))

@@ -115,3 +115,14 @@ PAUSE_S = 1_200
 """Seconds without an event that are a pause, in which nobody worked."""
 BRANCHES_NOTED = 8
 """Branches of one session that its digest names, the last ones."""
+
+# Trouble at files
+
+FAILURE_TEXT = 6_000
+"""Characters of a failed command's output, the last, in which files are looked for."""
+FAILURE_NAMES = 40
+"""Names of files in it that count."""
+TROUBLED_NAMES = 60
+"""Names of files that are stored of one session, those with the most trouble."""
+SHORTEST_EDIT = 12
+"""Characters from which an edit that was taken back counts: shorter ones correct slips."""

@@ -96,6 +96,12 @@ class CodeIndex(Protocol):
     def refresh(self, location: Location, progress: Callable[[int, int], None] | None = None) -> IndexReport:
         """Bring the index up to the work tree and parse only changed files; `progress(done, total)` counts files."""
 
+    def sizes(self, location: Location) -> Mapping[str, int]:
+        """Return the bytes of each file of the work tree that is worth indexing, by path.
+
+        An answer may be as old as the last commit, checkout or change of git's index.
+        """
+
     def find(self, location: Location, name: str) -> list[Symbol]:
         """Return the indexed definitions with that qualified name, or with that name as their last part.
 
