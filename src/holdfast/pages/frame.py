@@ -20,6 +20,7 @@ from holdfast.lean.texts import short_id
 from holdfast.pages.page import HTML, ActionAnswer, Page, PageRow
 from holdfast.pages.table import NAVIGATION
 from holdfast.pages.view import View
+from holdfast.pages.words import plural
 
 STATIC = "/static/"
 MEDIA = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -69,7 +70,7 @@ def render(row: PageRow | None, page: Page, view: View, *, notice: ActionAnswer 
         page=page.data, view=view, row=row, title=page.title or (row.title if row else ""), notice=notice,
         link=view.link, action=view.action, navigation=_navigation(row, view),
         styles=[static_address("holdfast.css"), *_own_style(page.template)], script=static_address("holdfast.js"),
-        icon=static_address("mark.svg"),
+        icon=static_address("mark.svg"), pictures=page.pictures(),
     )  # fmt: skip
 
 
@@ -177,11 +178,6 @@ def _time(at: datetime, text: str) -> Markup:
 def count(number: int, capped: bool = False) -> str:
     """`1,204`; with `capped`, `1,000+` from where nothing counts further."""
     return f"{MOST_COUNTED:,}+" if capped and number >= MOST_COUNTED else f"{number:,}"
-
-
-def plural(number: int, singular: str, several: str = "") -> str:
-    """`1 lesson`, `27 lessons`: `{{ page.waiting | plural("lesson") }}`."""
-    return f"{number:,} {singular if number == 1 else several or singular + 's'}"
 
 
 def percent(share: float) -> str:

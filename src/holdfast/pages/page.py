@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from holdfast.domain.team import Verb
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Page:
     """For another one, `template` is the whole name of the file, such as `digest.atom`."""
     goal: Goal | None = None
     """The page to go to instead; a program gets the data all the same."""
+    pictures: Callable[[], Mapping[str, Markup]] = dict
+    """Draws the page's pictures, by name; called only where the page is rendered by its template."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from holdfast.domain.briefing import Briefing, FoundTurn, Ranked
@@ -23,6 +23,8 @@ def page_json(value: Any) -> Any:
         return value
     if isinstance(value, datetime):
         return render_instant(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if (view := VIEWS.get(type(value))) is not None:
         return view(value)
     if is_dataclass(value):

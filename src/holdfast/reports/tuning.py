@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 # The digest
 
 DIGEST_ITEMS = {"learnt": 8, "changed": 5, "contradicted": 4, "resolved": 3, "stale": 5, "waits": 4}
@@ -113,3 +115,35 @@ LEAST_GAIN = 0.5
 """What a topic adds at least, as a share of the lessons that it needs at least."""
 PLACE_BONUS, TAG_BONUS, PAIR_BONUS, TITLE_BONUS = 0.4, 0.6, 0.7, 0.3
 """How much more a folder or file, a tag, a pair of words, and a word of titles says than a word of a text."""
+
+# Map and graph
+
+COUNTED_FILES = 5_000
+"""Files whose lessons are counted, those with the most."""
+CHECKED_LESSONS = 200
+"""Lessons of an area that are checked against the code, the newest."""
+CHECKED_S = 0.05
+"""Seconds for checks that need more than the hash of a file; lessons that were not checked by then count as such."""
+MAP_LEVELS = 4
+"""Levels of folders that a map goes down."""
+LEAST_TROUBLE = 2
+"""Failures and edits taken back from which a file without a lesson is named."""
+NAMED_AREAS = 5
+"""Files that are named for each question."""
+PATH_TAILS = 12
+"""Leading folders that a name may have above the project's root."""
+GRAPH_LESSONS = 24
+"""Lessons in a graph, the newest: more cannot be read at once."""
+GRAPH_PLACES = 36
+"""Files and symbols in it, those with the most lessons."""
+
+# Telling and growth
+
+WEEK = timedelta(days=7)
+"""What growth and telling are counted by."""
+TELLING_RECORDS = 5_000
+"""Deliveries, and as many outcomes, that one report reads, the newest."""
+KINDS_LESSONS = 400
+"""Lessons whose kinds are looked up for it, those with the newest outcomes."""
+LEAST_JUDGED = 20
+"""Judged lessons from which a share is drawn for a kind or a host: with fewer the interval says nothing."""

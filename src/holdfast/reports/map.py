@@ -1,0 +1,240 @@
+"""Map: by file and folder, what memory knows, what of it is stale, and where trouble has no lesson.
+
+Lessons are counted by the store, and trouble was stored when each session was settled. Only the newest lessons of the
+area are read, to check them against the code; the report says how many.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from holdfast.domain.project import Location
+from holdfast.domain.vocabulary import Freshness
+from holdfast.freshness.check import FreshnessCheck
+from holdfast.lessons.staging import hidden_here
+from holdfast.outcomes.trouble import FileTrouble, SessionTrouble, load_trouble
+from holdfast.ports.services import Services
+from holdfast.ports.store import EVERY, LessonFilter
+from holdfast.reports.tuning import (
+    CHECKED_LESSONS,
+    CHECKED_S,
+    COUNTED_FILES,
+    LEAST_TROUBLE,
+    MAP_LEVELS,
+    NAMED_AREAS,
+    PATH_TAILS,
+)
+
+STALE: tuple[Freshness, ...] = ("drifted", "changed", "orphaned")
+"""Verdicts that say that a lesson may no longer fit the code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapArea:
+    """A file, or a folder with the sums of its files. A lesson about several files counts at each of them."""
+
+    path: str
+    """Relative to the project's root; empty for the whole project."""
+    is_folder: bool = False
+    files: int = 1
+    size: int = 0
+    """Bytes of code; 0 for a file that is gone, and where there is no work tree."""
+    lessons: int = 0
+    """Confirmed lessons."""
+    stale: int = 0
+    """Those of them whose code has changed since, as far as they were checked."""
+    checked: int = 0
+    failures: int = 0
+    """Failed calls that name the file."""
+    reverted: int = 0
+    """Edits that were taken back in the session that made them."""
+    missed: int = 0
+    """Sessions that needed a lesson here and were not told it."""
+    gaps: int = 0
+    """Files in it with trouble and without a lesson."""
+    inner: tuple[MapArea, ...] = ()
+    """The next level below a folder, the largest first. A folder with nothing but one folder is left out of the way."""
+
+    @property
+    def trouble(self) -> int:
+        """Failures and edits that were taken back. A missed lesson exists, so it is no trouble without one."""
+        return self.failures + self.reverted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeMap:
+    """An area of a project and what is directly in it."""
+
+    whole: MapArea
+    """The area itself; `inner` is what is in it, some levels deep."""
+    has_code: bool
+    """There is a work tree: sizes are those of the code, and lessons were checked."""
+    lessons: int = 0
+    """Confirmed lessons of the area, each counted once."""
+    stale_lessons: int = 0
+    """Stale lessons among those that were checked."""
+    known_files: int = 0
+    """Files that a lesson is about."""
+    gaps: tuple[MapArea, ...] = ()
+    """Files with trouble and without a lesson, the worst first."""
+    stale: tuple[MapArea, ...] = ()
+    """Files with stale lessons, the worst first."""
+    best_known: tuple[MapArea, ...] = ()
+    """Files with the most lessons."""
+    gone: int = 0
+    """Files that lessons are about and that are not in the work tree."""
+    read: int = 0
+    """Lessons that were to be checked."""
+    checked: int = 0
+    """Those of them that there was time to check."""
+    is_part: bool = False
+    """There are more lessons than were checked, or more files than were counted."""
+    sessions: int = 0
+    """Sessions that had trouble."""
+    since: datetime | None = None
+    """When the first of them began."""
+
+
+def map_of(services: Services, location: Location, area: str = "") -> CodeMap:
+    """Return the map of a folder, or of the whole project."""
+    area = area.strip("/")
+    active = LessonFilter(project=location.project.id, states=("active",), area=area, limit=EVERY)
+    lessons = services.store.count_by(active, "file", COUNTED_FILES)
+    sizes = _sizes(services, location)
+    sessions = load_trouble(services.store, location.project.id)
+    troubles = _by_file(sessions, {*sizes, *lessons})
+    checks = _checks(services, location, active)
+    inside = f"{area}/" if area else ""
+    paths = sorted(path for path in {*sizes, *lessons, *troubles} if path.startswith(inside))
+    nothing = FileTrouble()
+    files = [
+        _file(
+            path, sizes.get(path, 0), lessons.get(path, 0), troubles.get(path, nothing), checks.files.get(path, (0, 0))
+        )
+        for path in paths
+    ]
+    by_trouble = sorted(files, key=lambda file: (-file.trouble, -file.size, file.path))
+    by_stale = sorted(files, key=lambda file: (-file.stale, -file.lessons, file.path))
+    by_lessons = sorted(files, key=lambda file: (-file.lessons, file.path))
+    return CodeMap(
+        whole=_folder(area, files, MAP_LEVELS),
+        has_code=bool(sizes),
+        lessons=sum(services.store.count_by(active, "state", 1).values()),
+        stale_lessons=checks.stale,
+        known_files=sum(file.lessons > 0 for file in files),
+        gaps=tuple(file for file in by_trouble if file.gaps)[:NAMED_AREAS],
+        stale=tuple(file for file in by_stale if file.stale)[:NAMED_AREAS],
+        best_known=tuple(file for file in by_lessons if file.lessons)[:NAMED_AREAS],
+        gone=sum(bool(sizes) and file.lessons > 0 and file.path not in sizes for file in files),
+        read=checks.read,
+        checked=checks.checked,
+        is_part=len(lessons) >= COUNTED_FILES or checks.read >= CHECKED_LESSONS,
+        sessions=len(sessions),
+        since=min((session.began_at for session in sessions), default=None),
+    )
+
+
+def _sizes(services: Services, location: Location) -> Mapping[str, int]:
+    index = services.codeindex() if location.has_work_tree else None
+    return index.sizes(location) if index else {}
+
+
+def _by_file(sessions: Iterable[SessionTrouble], files: Collection[str]) -> dict[str, FileTrouble]:
+    """Return the trouble of all sessions by the project's files; names that are no file of it are left out."""
+    counts = Counter(path.rpartition("/")[2] for path in files)
+    paths = {name: path for path in files if counts[name := path.rpartition("/")[2]] == 1}
+    troubles: dict[str, FileTrouble] = {}
+    for session in sessions:
+        for name, trouble in session.files.items():
+            if name not in paths:
+                paths[name] = _known(name, files)
+            if paths[name]:
+                troubles.setdefault(paths[name], FileTrouble()).add(trouble)
+    return troubles
+
+
+def _known(name: str, files: Collection[str]) -> str:
+    """Return the project's file that a path means: itself, or without leading folders; empty if there is none.
+
+    Its last part alone means nothing: every project has a `setup.py`. A bare name means a file where only one has it.
+    """
+    parts = name.replace("\\", "/").split("/")
+    tails = ("/".join(parts[begin:]) for begin in range(max(min(len(parts) - 1, PATH_TAILS), 1)))
+    return next((tail for tail in tails if tail in files), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checks:
+    """How many lessons were read, checked and stale; and by file, how many of its lessons were checked and stale."""
+
+    files: dict[str, tuple[int, int]] = field(default_factory=dict)
+    read: int = 0
+    checked: int = 0
+    stale: int = 0
+
+
+def _checks(services: Services, location: Location, where: LessonFilter) -> _Checks:
+    """Compare the newest lessons with the code, as long as there is time."""
+    if not location.has_work_tree:
+        return _Checks()
+    hidden = hidden_here(services, location)
+    lessons = services.store.find(replace(where, limit=CHECKED_LESSONS))
+    check = FreshnessCheck(services, location, within_s=CHECKED_S)
+    files: dict[str, tuple[int, int]] = {}
+    checked = stale = 0
+    for lesson in lessons:
+        states: dict[str, bool] = {}
+        for anchor, verdict in () if lesson.id in hidden else check.anchor_verdicts(lesson):
+            if verdict.freshness != "unverified":
+                states[anchor.path] = states.get(anchor.path, False) or verdict.freshness in STALE
+        checked += bool(states)
+        stale += any(states.values())
+        for path, is_stale in states.items():
+            before = files.get(path, (0, 0))
+            files[path] = before[0] + 1, before[1] + is_stale
+    return _Checks(files=files, read=len(lessons), checked=checked, stale=stale)
+
+
+def _file(path: str, size: int, lessons: int, trouble: FileTrouble, check: tuple[int, int]) -> MapArea:
+    is_gap = lessons == 0 and trouble.failures + trouble.reverted >= LEAST_TROUBLE
+    return MapArea(
+        path=path, size=size, lessons=lessons, checked=check[0], stale=check[1], failures=trouble.failures,
+        reverted=trouble.reverted, missed=trouble.missed, gaps=int(is_gap),
+    )  # fmt: skip
+
+
+def _folder(path: str, files: Iterable[MapArea], levels: int) -> MapArea:
+    """Return the folder with the sums of its files, and what is in it as deep as that."""
+    files = list(files)
+    sums = {
+        name: sum(getattr(file, name) for file in files)
+        for name in ("files", "size", "lessons", "stale", "checked", "failures", "reverted", "missed", "gaps")
+    }
+    inner = tuple(_inside(path, files, levels - 1)) if levels else ()
+    return MapArea(path=path, is_folder=True, inner=inner, **sums)
+
+
+def _inside(path: str, files: list[MapArea], levels: int) -> list[MapArea]:
+    """Return the files directly in the folder and the folders in it, the largest first."""
+    begin = len(path) + 1 if path else 0
+    folders: dict[str, list[MapArea]] = {}
+    areas: list[MapArea] = []
+    for file in files:
+        name, slash, _ = file.path[begin:].partition("/")
+        if slash:
+            folders.setdefault(file.path[:begin] + name, []).append(file)
+        else:
+            areas.append(file)
+    areas += [_folder(_shared_folder(folder, inside), inside, levels) for folder, inside in folders.items()]
+    return sorted(areas, key=lambda each: (-each.size, -each.lessons, each.path))
+
+
+def _shared_folder(folder: str, files: Sequence[MapArea]) -> str:
+    """Return the deepest folder that all of the folder's files are in."""
+    parts = [file.path.split("/")[:-1] for file in files]
+    first, last = min(parts), max(parts)
+    shared = next((at for at, part in enumerate(first) if at >= len(last) or part != last[at]), len(first))
+    return "/".join(first[: max(shared, folder.count("/") + 1)])
