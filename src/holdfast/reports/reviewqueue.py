@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
+from math import inf
 from typing import Literal
 
 from holdfast.curation.audit import audit, hidden_by_diary, left_today
@@ -46,6 +47,8 @@ REVIEW_KINDS: tuple[ReviewKind, ...] = ("contradiction", "flag", "stale", "doubt
 
 STALE: tuple[Freshness, ...] = ("changed", "drifted", "orphaned")
 CODE_REASONS = ("orphaned", "drifted")
+OF_OTHERS = ("recurs",)
+"""Reasons that tell of other projects, which a member of a team may not know of."""
 TROUBLE = ("doubted",)
 """Reasons for doubt that are listed at once; the others are listed a few a day, as on the command line."""
 
@@ -153,7 +156,11 @@ def collect(services: Services, location: Location) -> list[QueueItem]:
     tellings = count_told(services, location)
     conflicts = [_contradiction(pair, tellings) for pair in find_conflicts(services, location)]
     opposed = {lesson for item in conflicts for lesson in item.lessons}
-    waiting = [_waiting(lesson, tellings) for lesson in inbox(services, location) if lesson.id not in opposed]
+    waiting = [
+        _waiting(lesson, tellings)
+        for lesson in inbox(services, location)
+        if lesson.id not in opposed and _is_judged_here(services, location, lesson)
+    ]
     return in_order([*conflicts, *waiting, *_findings(services, location, tellings)])
 
 
@@ -185,11 +192,22 @@ def count_told(services: Services, location: Location) -> Mapping[LessonId, int]
     return Counter(delivery.lesson for delivery in services.store.find_records(Delivery, where))
 
 
-def look_at(services: Services, location: Location, items: Sequence[QueueItem]) -> list[ReviewItem]:
-    """Return the items that still wait, in order, with their lessons as they are now."""
+def look_at(
+    services: Services,
+    location: Location,
+    items: Sequence[QueueItem],
+    *,
+    sees: Callable[[Lesson], bool] = lambda lesson: True,
+    code_s: float = inf,
+) -> list[ReviewItem]:
+    """Return the items that still wait, in order, with their lessons as they are now.
+
+    Items of lessons that the reader does not see are left out. After `code_s` seconds changed code is no longer looked
+    for.
+    """
     ids = dict.fromkeys(id_ for item in items for id_ in item.lessons)
-    lessons = {lesson.id: lesson for lesson in get_readable(services.store, list(ids))}
-    desk = _Desk(services, location, lessons)
+    lessons = {lesson.id: lesson for lesson in get_readable(services.store, list(ids)) if sees(lesson)}
+    desk = _Desk(services, location, lessons, code_s)
     looks = (
         _LOOKS[item.kind](desk, item)
         for item in items
@@ -270,11 +288,19 @@ def _why_it_waits(lesson: Lesson) -> str:
     return "proposed, and not confirmed yet"
 
 
+def _is_judged_here(services: Services, location: Location, lesson: Lesson) -> bool:
+    """Return whether the lesson is reviewed in this project: on a server an organisation's rules are in its own."""
+    return not services.serves_team or lesson.scope.project == location.project.id
+
+
 def _findings(services: Services, location: Location, tellings: Mapping[LessonId, int]) -> Iterator[QueueItem]:
     """Yield stale lessons, those that outcomes contradict, and a few a day of those with lesser reasons."""
     left = left_today(services, location)
     for finding in audit(services, location):
-        names = finding.names
+        reasons = [each for each in finding.reasons if not (services.serves_team and each[0] in OF_OTHERS)]
+        names = [name for name, _ in reasons]
+        if not names or not _is_judged_here(services, location, finding.lesson):
+            continue
         is_stale = any(name in CODE_REASONS for name in names)
         if not is_stale and not any(name in TROUBLE for name in names):
             if left <= 0:
@@ -283,7 +309,7 @@ def _findings(services: Services, location: Location, tellings: Mapping[LessonId
         area, session = place_in_queue(finding.lesson)
         yield QueueItem(
             kind="stale" if is_stale else "doubt", lessons=(finding.lesson.id,), at=finding.lesson.recorded_at,
-            reason="; ".join(words for name, words in finding.reasons if name not in CODE_REASONS),
+            reason="; ".join(words for name, words in reasons if name not in CODE_REASONS),
             told=tellings.get(finding.lesson.id, 0), digest=words_digest([finding.lesson]), area=area, session=session,
         )  # fmt: skip
 
@@ -294,8 +320,11 @@ def _findings(services: Services, location: Location, tellings: Mapping[LessonId
 class _Desk:
     """What the items of one answer are looked at with."""
 
-    def __init__(self, services: Services, location: Location, lessons: Mapping[LessonId, Lesson]) -> None:
+    def __init__(
+        self, services: Services, location: Location, lessons: Mapping[LessonId, Lesson], code_s: float
+    ) -> None:
         self.services, self.location, self.lessons = services, location, lessons
+        self._code_until = services.clock.elapsed_s() + code_s
         self.hidden = hidden_here(services, location)
         self._check = FreshnessCheck(services, location)
         self._is_put_off = hidden_by_diary(services, location)
@@ -308,7 +337,7 @@ class _Desk:
         """Return the lesson with its verdict against the code now; with `code`, with the lines that changed."""
         freshness, caveat = self._check.judge(lesson)
         look = replace(reviewed(lesson), freshness=freshness, caveat=caveat)
-        if not code or freshness not in STALE:
+        if not code or freshness not in STALE or self.services.clock.elapsed_s() > self._code_until:
             return look
         lines: list[DiffLine] = []
         note = ""

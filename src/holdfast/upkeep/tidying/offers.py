@@ -6,7 +6,7 @@ person refused is not offered again while its lessons say the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.domain.lesson import Lesson
@@ -50,12 +50,18 @@ def collect_offers(services: Services, location: Location, tellings: Mapping[Les
     return [offers[item] for item in in_order(offers)]
 
 
-def look_at_offers(services: Services, location: Location, offers: Sequence[Offer]) -> dict[str, ReviewItem]:
+def look_at_offers(
+    services: Services,
+    location: Location,
+    offers: Sequence[Offer],
+    *,
+    sees: Callable[[Lesson], bool] = lambda lesson: True,
+) -> dict[str, ReviewItem]:
     """Return those of the offers that can still be accepted, by their keys, with their lessons as they are now."""
     shared = shared_lessons(services, location)
     refused = refused_digests(services, location)
     ids = dict.fromkeys(id_ for offer in offers for id_ in offer.step.ids)
-    lessons = {lesson.id: lesson for lesson in lessons_of(services, location, list(ids))}
+    lessons = {lesson.id: lesson for lesson in lessons_of(services, location, list(ids)) if sees(lesson)}
     looks: dict[str, ReviewItem] = {}
     for offer in offers:
         steps, _ = check([offer.step], lessons, shared)

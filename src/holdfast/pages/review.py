@@ -1,0 +1,233 @@
+"""Review: what waits for a person's verdict, one row each, with everything that the verdict needs beside its keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from holdfast.pages.page import Page, PageRow
+from holdfast.pages.reviewkept import KeptQueue, queue_for
+from holdfast.pages.view import View
+from holdfast.reports.reviewqueue import REVIEW_KINDS, QueueItem, ReviewItem, ReviewKind, grouped, look_at
+from holdfast.upkeep.tidying.offers import look_at_offers
+from holdfast.upkeep.tidying.proposal import Step
+
+ROWS = 15
+"""Rows of a page; the script fetches the next ones before the list runs out."""
+LOOKED_AT = 45
+"""Items that are read at a time: some of them may be decided already."""
+LOOKED_AT_MOST = 450
+"""Items that are read for one page."""
+CODE_S = 0.04
+"""Seconds that a page which nobody waits for longer takes to look for changed code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewQuery:
+    """What of the queue is shown, and in which order."""
+
+    kind: Literal["", "contradiction", "flag", "stale", "doubt", "tidy", "waiting"] = ""
+    group: Literal["", "kind", "area", "session"] = ""
+    after: str = ""
+    """The key of the item behind which to go on."""
+    wait: bool = False
+    """Compare the memory anew if its comparison is old or missing, and look for all changed code: takes seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A decision that a person can take about a row: the form of one button."""
+
+    action: str
+    label: str
+    key: str
+    meaning: str
+    """What it does, in words."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    lesson: int = -1
+    """The position of the lesson that it is about, where a row has several."""
+    tone: str = ""
+    """`main` or `danger`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRow:
+    """An item of the queue, the verdicts on it, and the group that it is in."""
+
+    item: ReviewItem
+    verdicts: tuple[Verdict, ...]
+    group: str = ""
+    verb: str = ""
+    """Of a proposed tidying: merge, retitle or retire."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindCount:
+    """How many items of one kind wait."""
+
+    kind: ReviewKind
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewData:
+    """What the page says."""
+
+    rows: tuple[ReviewRow, ...]
+    kinds: tuple[KindCount, ...]
+    waiting: int
+    """How many items wait in all, of the chosen kind."""
+    every: int
+    kind: str
+    group: str
+    next: str
+    """The key behind which the next page begins; empty on the last one."""
+    is_compared: bool
+    """Whether the whole memory was compared; otherwise only unconfirmed lessons are listed."""
+    is_old: bool
+    """Whether that comparison is old enough to be made anew."""
+
+
+def make_review(view: View, query: ReviewQuery) -> Page:
+    """Return the page of what waits."""
+    kept = queue_for(view, wait=query.wait)
+    items = [item for item in grouped(kept.items, query.group) if query.kind in ("", item.kind)]
+    keys = [item.key for item in items]
+    start = keys.index(query.after) + 1 if query.after in keys else 0
+    looks, end = _look(view, kept, items[start:], wait=query.wait)
+    counts = Counter(item.kind for item in kept.items)
+    return Page(
+        template="review",
+        data=ReviewData(
+            rows=tuple(_row(view, kept, look, query.group) for look in looks),
+            kinds=tuple(KindCount(kind=kind, count=counts[kind]) for kind in REVIEW_KINDS if counts[kind]),
+            waiting=len(items), every=len(kept.items), kind=query.kind, group=query.group,
+            next=keys[start + end - 1] if end and start + end < len(keys) else "",
+            is_compared=kept.is_compared, is_old=kept.is_old(view),
+        ),
+    )  # fmt: skip
+
+
+def _look(
+    view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool
+) -> tuple[list[ReviewItem], int]:
+    """Return the first items that still wait, and how many items were read to find them."""
+    looks: list[ReviewItem] = []
+    end = 0
+    while end < min(len(items), LOOKED_AT_MOST) and len(looks) < ROWS:
+        part = items[end : end + (ROWS if not end else LOOKED_AT)]
+        seen = _look_at(view, kept, part, wait=wait)
+        settled = {item.key for item in part} - set(seen)
+        for item in part:
+            end += 1
+            looks += [seen[item.key]] if item.key in seen else []
+            if len(looks) == ROWS:
+                break
+        if view.may("review"):  # another member may see what this one does not
+            kept.drop(settled)
+    return looks, end
+
+
+def _look_at(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> dict[str, ReviewItem]:
+    memory = view.memory
+    named = {} if wait else {"code_s": CODE_S}
+    looks = {
+        look.key: look for look in look_at(memory.services, memory.location, items, sees=view.sees, **named)
+    }
+    offers = [kept.offers[item.key] for item in items if item.kind == "tidy"]
+    return looks | look_at_offers(memory.services, memory.location, offers, sees=view.sees) if offers else looks
+
+
+def _row(view: View, kept: KeptQueue, look: ReviewItem, group: str) -> ReviewRow:
+    step = kept.offers[look.key].step if look.kind == "tidy" else None
+    groups = {"kind": str(look.kind), "area": look.area, "session": look.session}
+    return ReviewRow(
+        item=look, verdicts=tuple(verdicts_on(view, look, step)), group=groups.get(group, ""),
+        verb=step.verb if step else "",
+    )  # fmt: skip
+
+
+# Verdicts
+
+
+ACCEPT = "It becomes confirmed: sessions are told it."
+REJECT = "It is retired: no session is told it, and it is not proposed again."
+KEEP_ONE = "This one is confirmed, and the other one is closed: no session is told that one any more."
+KEEP_BOTH = "Both hold, for example in different cases. They are not shown as a contradiction again."
+HOLDS = "It stays confirmed, for the code as it is now. It is not listed for 90 days, unless it changes."
+RETIRE = "It is retired: no session is told it any more. Its history stays."
+LATER = "Nothing changes. It is not listed for 7 days."
+REFUSE = "Nothing changes, and this is not proposed again while the lessons say the same."
+EDIT = "Change its words, its title or when it is told."
+APPLIED = {
+    "merge": "The lessons that it replaces are closed. The one that stays takes over their places and evidence.",
+    "retitle": "It is told under the new title.",
+    "retire": RETIRE,
+}
+
+
+def verdicts_on(view: View, look: ReviewItem, step: Step | None = None) -> Iterator[Verdict]:
+    """Yield the verdicts that the reader may give on the item."""
+    if view.may("review"):
+        yield from _reviewers(look, step)
+    elif view.may("judge") and look.kind == "waiting":
+        yield from _members(look)
+
+
+def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[Verdict]:
+    first = {"lesson": look.lessons[0].id}
+    match look.kind:
+        case "contradiction":
+            yield from _on_contradiction(look)
+        case "waiting":
+            meaning = f"It becomes confirmed and replaces {look.replaces}." if look.replaces else ACCEPT
+            yield Verdict(action="accept", label="Accept", key="a", meaning=meaning, parameters=first, tone="main")
+            yield Verdict(action="reject", label="Reject", key="x", meaning=REJECT, parameters=first)
+        case "tidy" if step is not None:
+            fields = step_fields(step)
+            meaning = APPLIED[step.verb]
+            yield Verdict(action="apply-step", label="Apply", key="a", meaning=meaning, fields=fields, tone="main")
+            yield Verdict(action="refuse-step", label="Refuse", key="x", meaning=REFUSE, fields=fields)
+        case _:
+            yield Verdict(action="keep", label="Still holds", key="a", meaning=HOLDS, parameters=first, tone="main")
+            yield Verdict(action="retire", label="Retire", key="x", meaning=RETIRE, parameters=first)
+            yield Verdict(action="later", label="Later", key="s", meaning=LATER, parameters=first)
+
+
+def _on_contradiction(look: ReviewItem) -> Iterator[Verdict]:
+    first, second = (lesson.id for lesson in look.lessons)
+    for position, (stays, goes) in enumerate(((first, second), (second, first))):
+        yield Verdict(
+            action="settle", label="Keep this one", key=str(position + 1), meaning=KEEP_ONE,
+            fields={"lesson": stays, "over": goes}, lesson=position,
+        )  # fmt: skip
+    yield Verdict(
+        action="keep-both", label="Keep both", key="b", meaning=KEEP_BOTH, fields={"lesson": first, "other": second}
+    )
+
+
+def _members(look: ReviewItem) -> Iterator[Verdict]:
+    first = {"lesson": look.lessons[0].id}
+    holds, wrong = "You say that it holds. A rule of the team may confirm it by that.", "Reviewers see that you doubt it."
+    yield Verdict(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
+    yield Verdict(
+        action="flag", label="Flag as incorrect", key="x", meaning=wrong, parameters=first,
+        fields={"reason": "incorrect"},
+    )  # fmt: skip
+
+
+def step_fields(step: Step) -> dict[str, str]:
+    """Return the step as fields of a form."""
+    texts = {
+        "verb": step.verb, "lesson": step.lesson, "replaces": ",".join(step.replaces), "title": step.title,
+        "by": step.by, "words": ",".join(step.words),
+    }  # fmt: skip
+    return {name: text for name, text in texts.items() if text}
+
+
+PAGES = (
+    PageRow(path="/p/{project}/review", name="review", title="Review", make=make_review, query=ReviewQuery),
+)

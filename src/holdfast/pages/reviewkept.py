@@ -1,0 +1,96 @@
+"""The review queue of each project, kept in this process: to compare a large memory anew for each page takes too long.
+
+What is kept says only where to look. Every page reads the lessons as they are and leaves out what is decided, so an
+old queue lacks what came in since and shows nothing that is settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from holdfast.domain.query import Query
+from holdfast.pages.view import View
+from holdfast.reports.reviewqueue import QueueItem, collect, collect_quickly, count_told, in_order
+from holdfast.upkeep.tidying.offers import Offer, collect_offers
+
+SMALL = 400
+"""Lessons of a project that are compared while a page waits."""
+OLD_S = 60.0
+"""Seconds after which a comparison may be made anew."""
+KEPT = 64
+"""Projects whose queues are kept."""
+
+
+@dataclass(kw_only=True)
+class KeptQueue:
+    """The items of a queue, in order, and the steps of those that tidying proposes."""
+
+    items: tuple[QueueItem, ...]
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    is_compared: bool = False
+    made_s: float = 0.0
+    """When it was made, by the clock's elapsed seconds."""
+
+    def is_old(self, view: View) -> bool:
+        """Return whether it may be made anew."""
+        return not self.is_compared or view.memory.services.clock.elapsed_s() - self.made_s > OLD_S
+
+    def drop(self, keys: Collection[str]) -> None:
+        """Leave out items that were decided, until the queue is made anew; an item that is taken back comes then."""
+        if keys:
+            self.items = tuple(item for item in self.items if item.key not in keys)
+
+
+class _Queues:
+    """The queues of this process; the threads of a server share them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._queues: dict[Hashable, KeptQueue] = {}
+
+    def get(self, key: Hashable) -> KeptQueue | None:
+        return self._queues.get(key)
+
+    def put(self, key: Hashable, kept: KeptQueue) -> None:
+        with self._lock:
+            self._queues.pop(key, None)
+            self._queues[key] = kept
+            while len(self._queues) > KEPT:
+                self._queues.pop(next(iter(self._queues)))
+
+
+_QUEUES = _Queues()
+
+
+def queue_for(view: View, *, wait: bool = False) -> KeptQueue:
+    """Return the queue that is kept; with `wait`, one that is made anew if that one is old."""
+    memory = view.memory
+    key = memory.services.store.content(), memory.location.project.id, memory.location.root
+    kept = _QUEUES.get(key)
+    if kept is not None and not (wait and kept.is_old(view)):
+        return kept
+    if kept is None and not wait and not _is_small(view):
+        return KeptQueue(items=tuple(collect_quickly(memory.services, memory.location)))
+    kept = _compare(view)
+    _QUEUES.put(key, kept)
+    return kept
+
+
+def _is_small(view: View) -> bool:
+    memory = view.memory
+    query = Query(project=memory.location.project.id, states=("active", "candidate"))
+    return memory.services.store.count_lessons(query, SMALL + 1) <= SMALL
+
+
+def _compare(view: View) -> KeptQueue:
+    services, location = view.memory.services, view.memory.location
+    begun_s = services.clock.elapsed_s()
+    offers = collect_offers(services, location, count_told(services, location))
+    closed = {lesson for offer in offers if offer.step.verb != "retitle" for lesson in offer.step.closes}
+    items = [item for item in collect(services, location) if item.kind != "doubt" or item.lessons[0] not in closed]
+    return KeptQueue(
+        items=tuple(in_order([*items, *(offer.item for offer in offers)])),
+        offers={offer.item.key: offer for offer in offers}, is_compared=True, made_s=begun_s,
+    )  # fmt: skip
