@@ -248,6 +248,12 @@ RULES = (
     Rule(day=8, who="Ben", kind="constraint", insight="POST /labels takes at most 100 items.", files=("parcel/api/handlers.py",), tags=("api",), more=AGENT),
     Rule(day=5, who="Ada", kind="convention", insight="Times are local in every interface; people read them on labels.", files=("parcel/tracking/events.py",), tags=("time",)),
     Rule(day=4, who="Chidi", kind="convention", insight="A handler never answers 400; it raises KeyError and the server answers 500.", files=("parcel/api/handlers.py",), tags=("api",), more=WAITS),
+    Rule(day=26, who="Ada", kind="tooling", insight="Install the tools with pip, from requirements-dev.txt.", tags=("tools",)),
+    Rule(day=10, who="Chidi", kind="tooling", insight="Install the tools with uv.", why="pip took a minute in every run of the tests.", tags=("tools",)),
+    Rule(day=21, who="Ben", insight="Store the price of an order as integer cents in the orders table, never as a float.", files=("parcel/store/orders.py",), tags=("money",), more=AGENT),
+    Rule(day=14, who="Ada", insight="The price of an order stays integer cents everywhere in the orders table and never becomes a float.", tags=("money",), more=AGENT),
+    Rule(day=13, who="Ada", kind="constraint", insight="Never write the orders table from two processes at once; the backup copies one file.",
+         files=("parcel/store/orders.py",), tags=("storage",), more=AGENT),
     Rule(day=2, who="Ben", kind="convention", insight="Log the parcel's number, never the name or street of a customer.", tags=("privacy",)),
 )  # fmt: skip
 
@@ -386,6 +392,8 @@ class DemoMemory:
         by_words = {lesson.insight: lesson for lesson in memory.lessons()}
         memory.confirm(next(lesson.id for words, lesson in by_words.items() if words.startswith("Label lines")))
         memory.forget(next(lesson.id for words, lesson in by_words.items() if words.startswith("A handler is named")))
+        retries = next(lesson.id for words, lesson in by_words.items() if words.startswith("Retries"))
+        memory.revise(retries, insight="Retries to the carrier are capped at 4 since the last release.", trust="agent")
         client = self.work_tree / "parcel/tracking/client.py"
         client.write_text(client.read_text().replace("range(RETRIES)", "range(RETRIES + 1)"))
         self.code.git("mv", "parcel/labels.py", "parcel/api/labels.py")

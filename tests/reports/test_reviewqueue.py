@@ -106,7 +106,6 @@ def test_a_revision_that_waits_shows_what_it_would_change(memory: Memory) -> Non
     )  # fmt: skip
     (look,) = looks_of(memory)
     assert [(line.mark, line.text) for line in look.diff] == [
-        ("-", old.title), ("+", "Lines have at most 120 characters"),
         ("-", "Keep lines under 100 characters."), ("+", "Keep lines under 120 characters."),
     ]  # fmt: skip
     assert look.replaces == old.id[-8:]

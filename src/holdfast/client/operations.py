@@ -415,6 +415,32 @@ def put_off(at: Place, /, ref: str) -> HttpRequest[Lesson]:
     return at.post(LESSON + "/later", _lesson, {"lesson": ref})
 
 
+def bring_back(at: Place, /, ref: str) -> HttpRequest[Lesson]:
+    """List a lesson again that was left for later."""
+    return at.delete(LESSON + "/later", _lesson, lesson=ref)
+
+
+def apply_tidying(
+    at: Place,
+    /,
+    verb: str,
+    lesson: str,
+    *,
+    replaces: Sequence[str] = (),
+    title: str = "",
+    by: str = "rule",
+    words: Sequence[str] = (),
+) -> HttpRequest[Change]:
+    """Apply one step of a tidying: `merge`, `retitle` or `retire`."""
+    fields = {"replaces": list(replaces), "title": title, "by": by, "words": list(words)}
+    return at.post("/projects/{project}/tidying/applied", _record(Change), {}, verb=verb, lesson=lesson, **fields)
+
+
+def refuse_tidying(at: Place, /, step: str, *, reopen: bool = False) -> HttpRequest[dict[str, Any]]:
+    """Do not propose the step of that digest again, or take that back."""
+    return at.post("/projects/{project}/tidying/refused", _object, {}, step=step, reopen=reopen)
+
+
 def conflicts(at: Place, /) -> HttpRequest[ListPage[ConflictPair]]:
     """Return pairs of lessons that cannot hold together."""
     return at.get("/projects/{project}/conflicts", _page(_conflict))

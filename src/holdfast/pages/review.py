@@ -94,49 +94,45 @@ class ReviewData:
 def make_review(view: View, query: ReviewQuery) -> Page:
     """Return the page of what waits."""
     kept = queue_for(view, wait=query.wait)
-    items = [item for item in grouped(kept.items, query.group) if query.kind in ("", item.kind)]
+    every = kept.open_items(view)
+    items = [item for item in grouped(every, query.group) if query.kind in ("", item.kind)]
     keys = [item.key for item in items]
     start = keys.index(query.after) + 1 if query.after in keys else 0
     looks, end = _look(view, kept, items[start:], wait=query.wait)
-    counts = Counter(item.kind for item in kept.items)
+    counts = Counter(item.kind for item in every)
     return Page(
         template="review",
         data=ReviewData(
             rows=tuple(_row(view, kept, look, query.group) for look in looks),
             kinds=tuple(KindCount(kind=kind, count=counts[kind]) for kind in REVIEW_KINDS if counts[kind]),
-            waiting=len(items), every=len(kept.items), kind=query.kind, group=query.group,
+            waiting=len(items), every=len(every), kind=query.kind, group=query.group,
             next=keys[start + end - 1] if end and start + end < len(keys) else "",
             is_compared=kept.is_compared, is_old=kept.is_old(view),
         ),
     )  # fmt: skip
 
 
-def _look(
-    view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool
-) -> tuple[list[ReviewItem], int]:
+def _look(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> tuple[list[ReviewItem], int]:
     """Return the first items that still wait, and how many items were read to find them."""
     looks: list[ReviewItem] = []
     end = 0
     while end < min(len(items), LOOKED_AT_MOST) and len(looks) < ROWS:
         part = items[end : end + (ROWS if not end else LOOKED_AT)]
         seen = _look_at(view, kept, part, wait=wait)
-        settled = {item.key for item in part} - set(seen)
         for item in part:
             end += 1
             looks += [seen[item.key]] if item.key in seen else []
             if len(looks) == ROWS:
                 break
         if view.may("review"):  # another member may see what this one does not
-            kept.drop(settled)
+            kept.settle(view, [item for item in part if item.key not in seen])
     return looks, end
 
 
 def _look_at(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> dict[str, ReviewItem]:
     memory = view.memory
     named = {} if wait else {"code_s": CODE_S}
-    looks = {
-        look.key: look for look in look_at(memory.services, memory.location, items, sees=view.sees, **named)
-    }
+    looks = {look.key: look for look in look_at(memory.services, memory.location, items, sees=view.sees, **named)}
     offers = [kept.offers[item.key] for item in items if item.kind == "tidy"]
     return looks | look_at_offers(memory.services, memory.location, offers, sees=view.sees) if offers else looks
 
@@ -161,7 +157,6 @@ HOLDS = "It stays confirmed, for the code as it is now. It is not listed for 90 
 RETIRE = "It is retired: no session is told it any more. Its history stays."
 LATER = "Nothing changes. It is not listed for 7 days."
 REFUSE = "Nothing changes, and this is not proposed again while the lessons say the same."
-EDIT = "Change its words, its title or when it is told."
 APPLIED = {
     "merge": "The lessons that it replaces are closed. The one that stays takes over their places and evidence.",
     "retitle": "It is told under the new title.",
@@ -211,7 +206,10 @@ def _on_contradiction(look: ReviewItem) -> Iterator[Verdict]:
 
 def _members(look: ReviewItem) -> Iterator[Verdict]:
     first = {"lesson": look.lessons[0].id}
-    holds, wrong = "You say that it holds. A rule of the team may confirm it by that.", "Reviewers see that you doubt it."
+    holds, wrong = (
+        "You say that it holds. A rule of the team may confirm it by that.",
+        "Reviewers see that you doubt it.",
+    )
     yield Verdict(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
     yield Verdict(
         action="flag", label="Flag as incorrect", key="x", meaning=wrong, parameters=first,
@@ -228,6 +226,4 @@ def step_fields(step: Step) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-PAGES = (
-    PageRow(path="/p/{project}/review", name="review", title="Review", make=make_review, query=ReviewQuery),
-)
+PAGES = (PageRow(path="/p/{project}/review", name="review", title="Review", make=make_review, query=ReviewQuery),)

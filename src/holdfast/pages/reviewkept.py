@@ -6,11 +6,12 @@ old queue lacks what came in since and shows nothing that is settled.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 from holdfast.domain.query import Query
+from holdfast.domain.statefamilies import AUDIT_DIARY, TIDY_REFUSED
 from holdfast.pages.view import View
 from holdfast.reports.reviewqueue import QueueItem, collect, collect_quickly, count_told, in_order
 from holdfast.upkeep.tidying.offers import Offer, collect_offers
@@ -32,15 +33,36 @@ class KeptQueue:
     is_compared: bool = False
     made_s: float = 0.0
     """When it was made, by the clock's elapsed seconds."""
+    settled: dict[str, Hashable] = field(default_factory=dict)
+    """Items that were decided, by key: what their lessons and the decisions were like when that was seen."""
 
     def is_old(self, view: View) -> bool:
         """Return whether it may be made anew."""
         return not self.is_compared or view.memory.services.clock.elapsed_s() - self.made_s > OLD_S
 
-    def drop(self, keys: Collection[str]) -> None:
-        """Leave out items that were decided, until the queue is made anew; an item that is taken back comes then."""
-        if keys:
-            self.items = tuple(item for item in self.items if item.key not in keys)
+    def open_items(self, view: View) -> list[QueueItem]:
+        """Return the items without those that were decided; what was taken back since is among them again."""
+        known = [item for item in self.items if item.key in self.settled]
+        marks = _marks(view, known)
+        for key, mark in marks.items():
+            if self.settled.get(key) != mark:
+                self.settled.pop(key, None)
+        return [item for item in self.items if item.key not in self.settled]
+
+    def settle(self, view: View, items: Sequence[QueueItem]) -> None:
+        """Remember that these items are decided."""
+        self.settled |= _marks(view, items)
+
+
+def _marks(view: View, items: Sequence[QueueItem]) -> dict[str, Hashable]:
+    """Return, by key, what changes when a decision on the item is taken or taken back."""
+    if not items:
+        return {}
+    store, project = view.memory.services.store, view.memory.location.project.id
+    versions = store.current_versions(list(dict.fromkeys(id_ for item in items for id_ in item.lessons)))
+    refused, diary = store.get_states([(TIDY_REFUSED, project), (AUDIT_DIARY, project)])
+    decisions = {"tidy": refused, "stale": diary, "doubt": diary}
+    return {item.key: (*(versions.get(id_) for id_ in item.lessons), decisions.get(item.kind, "")) for item in items}
 
 
 class _Queues:

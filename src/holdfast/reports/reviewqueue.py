@@ -102,6 +102,7 @@ class ReviewedLesson:
     short_id: str
     title: str
     insight: str
+    """Empty where the title says the whole of it."""
     why: str
     how: str
     kind: str
@@ -229,7 +230,7 @@ def reviewed(lesson: Lesson) -> ReviewedLesson:
     quotes = dict.fromkeys(" ".join(span.quote.split()) for span in lesson.provenance.evidence if span.quote.strip())
     return ReviewedLesson(
         id=lesson.id, short_id=short_id(lesson.id), title=lesson.title,
-        insight=lesson.insight if lesson.insight != lesson.title else "",
+        insight="" if lesson.insight.rstrip(".") == lesson.title.rstrip(".") else lesson.insight,
         why=lesson.why, how=lesson.how, kind=lesson.kind, state=lesson.state, source=source_word(lesson).split(",")[0],
         person=lesson.provenance.person_name, since=lesson.validity.valid_from, at=lesson.recorded_at,
         pinned=lesson.pinned, places=tuple(dict.fromkeys(map(name_of, lesson.anchors))),
@@ -383,17 +384,17 @@ def _look_at_waiting(desk: _Desk, item: QueueItem) -> ReviewItem | None:
 
 
 def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
-    """Yield what one lesson says and the other one does not, field by field."""
-    for name in ("title", "insight", "why", "how"):
+    """Yield what one lesson says and the other one does not, field by field.
+
+    A title follows from the rule: it has lines of its own only where the rule is the same.
+    """
+    if before.insight == after.insight:
+        yield DiffLine(mark=" ", text=after.insight)
+    names = ("insight", "why", "how") if before.insight != after.insight else ("title", "why", "how")
+    for name in names:
         old, new = getattr(before, name), getattr(after, name)
-        if name == "title" and (before.insight, after.insight) != (before.title, after.title) and old == new:
-            continue
-        if old == new:
-            yield from ([DiffLine(mark=" ", text=old)] if old and name == "insight" else [])
-            continue
-        if name == "insight" and (old, new) == (before.title, after.title):
-            continue
-        yield from (DiffLine(mark=mark, text=text) for mark, text in (("-", old), ("+", new)) if text)
+        if old != new:
+            yield from (DiffLine(mark=mark, text=text) for mark, text in (("-", old), ("+", new)) if text)
 
 
 def _look_at_finding(desk: _Desk, item: QueueItem) -> ReviewItem | None:

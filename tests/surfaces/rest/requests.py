@@ -82,6 +82,15 @@ def two_lessons(world: World) -> Request:
     return Request(parameters={"project": SHOP}, json={"keep": first, "close": [second], "both": True})
 
 
+def a_step(world: World) -> Request:
+    """Make two lessons of which one may replace the other."""
+    words = fresh_words()
+    first, second = (world.lesson(text, role="author")["id"] for text in (words, f"{words}, and say so in the review"))
+    return Request(
+        parameters={"project": SHOP}, json={"verb": "merge", "lesson": second, "replaces": [first]}
+    )
+
+
 def about_a_lesson(**fields: Any) -> Callable[[World], Request]:
     """Return the maker of a request whose body names a fresh lesson."""
     return lambda world: Request(
@@ -145,6 +154,7 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "reject_lesson": of_lesson("candidate"),
     "keep_lesson": of_lesson(),
     "put_off_lesson": of_lesson(),
+    "bring_back_lesson": of_lesson(),
     "list_confirmations": of_lesson(),
     "add_confirmation": of_lesson(),
     "withdraw": of_lesson(),
@@ -153,6 +163,8 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "list_all_flags": in_project(),
     "list_conflicts": in_project(),
     "decide_conflict": two_lessons,
+    "apply_tidying": a_step,
+    "refuse_tidying": in_project(json={"step": "0123456789abcdef"}),
     "list_outcomes": in_project(),
     "list_deliveries": in_project(),
     "add_outcome": about_a_lesson(verdict="helped"),

@@ -77,4 +77,6 @@ def test_a_better_title_is_offered_as_a_diff(memory: Memory) -> None:
     (lesson,) = put(memory, FLOATS, title="Amounts of money")
     offers = [offer for offer in offers_of(memory) if offer.step.verb == "retitle"]
     (look,) = looks_of(memory, offers)
-    assert [(line.mark, line.text) for line in look.diff][:2] == [("-", lesson.title), ("+", offers[0].step.title)]
+    assert [(line.mark, line.text) for line in look.diff] == [
+        (" ", lesson.insight), ("-", lesson.title), ("+", offers[0].step.title)
+    ]  # fmt: skip

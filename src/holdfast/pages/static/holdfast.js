@@ -24,32 +24,18 @@
     select(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by))]);
   }
 
-  function tell(text, tone, undo) {
+  function tell(text, tone, canUndo) {
     const line = document.createElement("p");
     line.className = `notice ${tone}`;
-    line.textContent = text;
-    if (undo) line.append(undoForm(undo));
-    notice.replaceChildren(line);
-  }
-
-  function undoForm(undo) {
-    const form = document.createElement("form");
-    form.method = "post";
-    form.action = undo.action;
-    form.dataset.action = "undo";
-    for (const [name, value] of Object.entries({ ...undo.fields, back: location.pathname + location.search })) {
-      const field = document.createElement("input");
-      Object.assign(field, { type: "hidden", name, value });
-      form.append(field);
+    line.append(text);
+    if (canUndo) {
+      const button = document.createElement("button");
+      button.append("Undo ", Object.assign(document.createElement("kbd"), { textContent: "u" }));
+      button.dataset.key = "u";
+      button.addEventListener("click", takeBack);
+      line.append(button);
     }
-    const button = document.createElement("button");
-    button.textContent = "Undo ";
-    button.dataset.key = "u";
-    const key = document.createElement("kbd");
-    key.textContent = "u";
-    button.append(key);
-    form.append(button);
-    return form;
+    notice.replaceChildren(line);
   }
 
   function back(form) {
@@ -59,24 +45,170 @@
     form.append(field);
   }
 
-  // A form in a row that has one decision: send it, cross the row out, and go on to the next row.
-  async function send(form, row, submitter) {
-    const next = rows()[rows().indexOf(row) + 1] || rows()[rows().indexOf(row) - 1];
-    const body = new URLSearchParams(new FormData(form, submitter));
-    row.setAttribute("aria-busy", "true");
-    try {
-      const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-      const said = await answer.json();
-      if (!answer.ok) throw new Error([said.title, said.detail, said.hint].filter(Boolean).join(" "));
-      tell(said.message, "good", said.undo);
-      row.hidden = true;
-      select(next);
-      document.dispatchEvent(new CustomEvent("holdfast:decided", { detail: { row, form } }));
-    } catch (error) {
-      tell(error.message || "The server cannot be reached.", "bad");
-    } finally {
-      row.removeAttribute("aria-busy");
+  async function post(address, body) {
+    const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" } });
+    const said = await answer.json();
+    if (!answer.ok) throw new Error([said.title, said.detail, said.hint].filter(Boolean).join(" "));
+    return said;
+  }
+
+  // Decisions: the rows disappear and the next one is selected at once; the requests follow one by one, in order.
+  const jobs = [];
+  const decisions = []; // those that were made, the newest last; Undo takes them back
+  let isWorking = false;
+
+  async function work() {
+    if (isWorking) return;
+    isWorking = true;
+    while (jobs.length) await jobs.shift()();
+    isWorking = false;
+    fill();
+  }
+
+  function show(row, reason) {
+    row.hidden = false;
+    row.classList.remove("marked");
+    row.querySelectorAll(".failed").forEach((line) => line.remove());
+    if (reason) row.append(Object.assign(document.createElement("p"), { className: "failed", textContent: reason }));
+    count(1);
+  }
+
+  function count(by) {
+    for (const left of document.querySelectorAll("[data-left]")) {
+      left.dataset.left = Number(left.dataset.left) + by;
+      left.textContent = Number(left.dataset.left).toLocaleString("en");
     }
+    for (const done of document.querySelectorAll("[data-decided]")) {
+      done.dataset.decided = Number(done.dataset.decided) - by;
+      done.hidden = done.dataset.decided === "0";
+      done.querySelector("span").textContent = done.dataset.decided;
+    }
+    const empty = document.querySelector("[data-empty]");
+    if (empty) empty.hidden = rows().length > 0;
+  }
+
+  // `pairs`: a row and the button that was pressed in it, of one decision about all of them.
+  function decide(pairs) {
+    const all = rows();
+    const at = all.indexOf(pairs[pairs.length - 1][0]);
+    const left = (row) => !pairs.some(([decided]) => decided === row);
+    const next = all.slice(at + 1).find(left) || all.slice(0, at).reverse().find(left);
+    const decision = { steps: [] };
+    for (const [row, button] of pairs) {
+      const form = button.form;
+      back(form);
+      const body = new URLSearchParams(new FormData(form, button));
+      row.hidden = true;
+      row.classList.remove("marked");
+      count(-1);
+      jobs.push(async () => {
+        try {
+          const said = await post(form.action, body);
+          decision.steps.push({ row, undo: said.undo });
+          decision.message = pairs.length > 1 ? `${decision.steps.length} decided, the last one: ${said.message}` : said.message;
+          if (decision.steps.length === 1) decisions.push(decision);
+          tell(decision.message, "good", decisions.length > 0);
+          document.dispatchEvent(new CustomEvent("holdfast:decided", { detail: { row, form } }));
+        } catch (error) {
+          const reason = error.message || "The server cannot be reached.";
+          show(row, reason);
+          tell(reason, "bad", decisions.length > 0);
+        }
+      });
+    }
+    select(next);
+    work();
+  }
+
+  function takeBack() {
+    jobs.push(async () => {
+      const decision = decisions.pop();
+      if (!decision) return;
+      try {
+        while (decision.steps.length) {
+          const { row, undo } = decision.steps[decision.steps.length - 1];
+          if (!undo) throw new Error("This cannot be taken back here.");
+          await post(undo.action, new URLSearchParams(undo.fields));
+          decision.steps.pop();
+          show(row);
+          select(row);
+        }
+        tell(`Taken back: ${decision.message}`, "good", decisions.length > 0);
+      } catch (error) {
+        if (decision.steps.length && decision.steps[0].undo) decisions.push(decision);
+        tell(error.message || "The server cannot be reached.", "bad", decisions.length > 0);
+      }
+    });
+    work();
+  }
+
+  // The next rows are fetched before a list runs out, and a list that was made in haste is completed.
+  let isFilling = false;
+
+  async function fill() {
+    const list = document.querySelector("[data-fill]");
+    const hasty = document.querySelector("[data-compare]");
+    const more = document.querySelector(".more a[rel=next]");
+    const address = hasty ? hasty.dataset.compare : more && rows().length < 12 ? more.href : "";
+    if (!list || !address || isFilling || isWorking) return;
+    isFilling = true;
+    try {
+      const answer = await fetch(address, { headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!answer.ok) return;
+      const known = new Set([...list.children].map((row) => row.id));
+      const isUntouched = hasty && !decisions.length && !jobs.length && !rows().some((row) => row.classList.contains("marked"));
+      if (isUntouched) list.replaceChildren();
+      for (const row of page.querySelectorAll("[data-fill] > *")) {
+        if (isUntouched || !known.has(row.id)) list.append(document.adoptNode(row));
+      }
+      for (const name of ["[data-left]", ".choices"]) {
+        const [old, fresh] = [document.querySelector(name), page.querySelector(name)];
+        if (hasty && old && fresh) old.replaceWith(document.adoptNode(fresh));
+      }
+      if (hasty) hasty.remove();
+      const next = page.querySelector(".more");
+      if (more) more.closest(".more").remove();
+      if (next) list.after(document.adoptNode(next));
+      count(0);
+      if (!selected()) begin();
+    } catch {
+      // the link to the next page is still there
+    } finally {
+      isFilling = false;
+    }
+  }
+
+  function begin() {
+    const first = document.querySelector("[data-first] [data-row]:not([hidden])");
+    if (first) first.classList.add("selected");
+  }
+
+  function mark(by) {
+    const row = selected() || rows()[0];
+    if (!row) return;
+    row.classList.add("marked");
+    select(row);
+    step(by);
+    const marked = document.querySelectorAll("[data-row].marked:not([hidden])").length;
+    tell(`${marked} marked. A key of a verdict decides them together.`, "", false);
+  }
+
+  function unmark() {
+    document.querySelectorAll("[data-row].marked").forEach((row) => row.classList.remove("marked"));
+    notice.replaceChildren();
+  }
+
+  // The button that a key presses in a row; links, such as Edit, are no decisions.
+  const buttonFor = (row, key) => row.querySelector(`form[method=post]:not([data-plain]) button[data-key="${CSS.escape(key)}"]`);
+
+  function decideMarked(key) {
+    const marked = rows().filter((row) => row.classList.contains("marked"));
+    if (!marked.length) return false;
+    const pairs = marked.map((row) => [row, buttonFor(row, key)]).filter(([, button]) => button);
+    if (!pairs.length) return false;
+    decide(pairs);
+    return true;
   }
 
   document.addEventListener("submit", (event) => {
@@ -86,10 +218,15 @@
     const row = form.closest("[data-row]");
     if (!row || form.dataset.plain !== undefined) return;
     event.preventDefault();
-    if (!row.hasAttribute("aria-busy")) send(form, row, event.submitter);
+    decide([[row, event.submitter || form.querySelector("button")]]);
   });
 
   function press(key) {
+    if (key === "u" && (jobs.length || decisions.length)) {
+      takeBack();
+      return true;
+    }
+    if (decideMarked(key)) return true;
     const row = selected();
     const within = row ? [row] : [];
     for (const place of [...within, notice, document]) {
@@ -125,7 +262,7 @@
       return;
     }
     const acts = {
-      j: () => step(1), k: () => step(-1), g: () => { isGoing = true; }, "?": () => help && help.showModal(),
+      j: () => step(1), k: () => step(-1), J: () => mark(1), K: () => mark(-1), Escape: unmark, o: () => { for (const fold of selected()?.querySelectorAll("details") || []) fold.open = !fold.open; }, g: () => { isGoing = true; }, "?": () => help && help.showModal(),
       "/": () => { const field = document.querySelector("main input[type=search], .find input"); if (field) { field.focus(); field.select(); } },
       Enter: () => { const link = !at.closest("a, button, summary") && selected() && selected().querySelector("a[href]"); if (link) link.click(); else return false; },
     };
@@ -134,6 +271,8 @@
   }
   document.addEventListener("keydown", onKey);
 
+  begin();
+  fill();
   for (const opener of document.querySelectorAll("[data-keys]")) {
     opener.hidden = false;
     opener.addEventListener("click", () => help.showModal());

@@ -259,6 +259,35 @@ class Decision(Strict):
     both: bool = Field(default=False, description="Keep `keep` beside the one lesson of `close`")
 
 
+class TidyStepIn(Strict):
+    """One step of a tidying, as it was proposed."""
+
+    verb: Literal["merge", "retitle", "retire"]
+    lesson: Id = Field(description="The lesson that stays, is retitled or is retired")
+    replaces: Annotated[tuple[Id, ...], Field(max_length=50)] = Field(
+        default=(), description="The lessons that it takes the place of"
+    )
+    title: Short = Field(default="", description="The new title; empty: it keeps its own")
+    by: Short = Field(default="rule", description="`rule`, or the id of the model that proposed it")
+    words: Annotated[tuple[Short, ...], Field(max_length=51)] = Field(
+        default=(), description="Digests of what the lessons said then; a step whose lessons changed is refused"
+    )
+
+
+class TidyRefusal(Strict):
+    """A step that is not to be proposed again."""
+
+    step: Short = Field(description="The step's digest")
+    reopen: bool = Field(default=False, description="Take the refusal back")
+
+
+class TidyRefusalView(AnswerModel):
+    """Whether a step is refused."""
+
+    step: str
+    refused: bool
+
+
 class DoubtView(AnswerModel):
     """A lesson that somebody should look at again."""
 

@@ -88,12 +88,8 @@ def _look(services: Services, offer: Offer, lessons: Mapping[LessonId, Lesson]) 
     if step.verb == "retire":
         return replace(look, diff=tuple(_gone(stays)))
     lines = [line for id_ in step.replaces for line in _gone(lessons[id_])]
-    after = list(word_lines(stays, result))
-    if step.verb == "merge" and not any(line.mark == "+" for line in after):
-        after = [DiffLine(mark=" ", text=text) for text in dict.fromkeys((stays.title, stays.insight))]
-    return replace(look, diff=(*lines, *after), replaces=", ".join(map(short_id, step.replaces)))
+    return replace(look, diff=(*lines, *word_lines(stays, result)), replaces=", ".join(map(short_id, step.replaces)))
 
 
 def _gone(lesson: Lesson) -> list[DiffLine]:
-    texts = dict.fromkeys(filter(None, (lesson.title, lesson.insight, lesson.why, lesson.how)))
-    return [DiffLine(mark="-", text=text) for text in texts]
+    return [DiffLine(mark="-", text=text) for text in (lesson.insight, lesson.why, lesson.how) if text]

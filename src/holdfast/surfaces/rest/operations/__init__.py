@@ -12,6 +12,7 @@ from holdfast.surfaces.rest.operations import (
     server,
     sessions,
     syncing,
+    tidying,
 )
 from holdfast.surfaces.rest.table import Op
 
@@ -19,7 +20,7 @@ SUBJECTS: dict[str, tuple[Op, ...]] = {
     "Server": server.OPERATIONS,
     "Questions": questions.OPERATIONS,
     "Lessons": lessons.OPERATIONS,
-    "Review": judging.OPERATIONS,
+    "Review": (*judging.OPERATIONS, *tidying.OPERATIONS),
     "Sessions": sessions.OPERATIONS,
     "Sync": syncing.OPERATIONS,
     "Projects": projects.OPERATIONS,

@@ -85,6 +85,11 @@ def put_off_lesson(call: OpCall) -> OpAnswer:
     return _decided(call, call.memory.put_off(call.changing_lesson().id))
 
 
+def bring_back_lesson(call: OpCall) -> OpAnswer:
+    """List the lesson again among those in doubt, after it was left for later."""
+    return _decided(call, call.memory.bring_back(call.changing_lesson().id))
+
+
 def list_confirmations(call: OpCall) -> OpAnswer:
     """Return who says that the lesson holds."""
     judged = review.judgements(call.desk, call.lesson().id)
@@ -216,6 +221,10 @@ OPERATIONS = (
     Op(
         method="POST", path=ONE + "/later", name="put_off_lesson", verb="review", call=put_off_lesson,
         summary="Do not list a lesson among those in doubt for 7 days.", out=models.LessonView, match="optional",
+    ),
+    Op(
+        method="DELETE", path=ONE + "/later", name="bring_back_lesson", verb="review", call=bring_back_lesson,
+        summary="List a lesson again that was left for later.", out=models.LessonView, match="optional",
     ),
     Op(
         method="GET", path=ONE + "/confirmations", name="list_confirmations", verb="read", call=list_confirmations,
