@@ -57,7 +57,7 @@ def values_for(name: str, parameter: inspect.Parameter) -> Any:
         return ['{"insight": "Round half to even", "kind": "convention"}']
     if parameter.name == "call":
         return {"session_id": "s", "hook_event_name": "SessionEnd", "cwd": ""}
-    return {"verdict": "helped", "reason": "stale"}.get(parameter.name, "a1b2c3d4")
+    return {"verdict": "helped", "reason": "stale", "verb": "merge"}.get(parameter.name, "a1b2c3d4")
 
 
 CHANGES: dict[str, dict[str, Any]] = {
