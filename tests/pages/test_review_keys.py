@@ -50,7 +50,7 @@ def selected(window: Tab) -> str:
 
 def notice(window: Tab, words: str) -> None:
     """Wait until the live region says that."""
-    window.page.locator("#notice", has_text=words).wait_for()
+    window.page.locator("#notice", has_text=words).wait_for(timeout=8_000)
 
 
 def states(memory: Memory, lessons: list[Lesson]) -> list[str]:

@@ -423,8 +423,8 @@ def bring_back(at: Place, /, ref: str) -> HttpRequest[Lesson]:
 def apply_tidying(
     at: Place,
     /,
-    lesson: str,
     verb: str,
+    lesson: str,
     *,
     replaces: Sequence[str] = (),
     title: str = "",

@@ -73,8 +73,11 @@ def left_today(services: Services, location: Location) -> int:
     return max(0, DAILY - _Diary(services, location).decided_today)
 
 
-def hidden_by_diary(services: Services, location: Location) -> Callable[[Lesson], bool]:
-    """Return the function that says whether a lesson was kept or put off of late, and has not changed since."""
+def hidden_by_diary(services: Services, location: Location) -> Callable[[Lesson, datetime | None], bool]:
+    """Return the function that says whether a lesson was kept or put off of late, and has not changed since.
+
+    Its second argument is when somebody doubted the lesson last: it is hidden only if it was kept after that.
+    """
     return _Diary(services, location).hides
 
 
@@ -200,10 +203,12 @@ class _Diary:
         self.decided_today = plain["decided"] if plain["day"] == self._today else 0
         self._hidden: dict[str, list[str]] = plain["hidden"]
 
-    def hides(self, lesson: Lesson) -> bool:
-        """Return whether it was kept or put off, and has not changed since."""
-        until, recorded_at = (*self._hidden.get(lesson.id, ()), "", "")[:2]
+    def hides(self, lesson: Lesson, doubted_at: datetime | None = None) -> bool:
+        """Return whether it was kept or put off, and neither changed nor doubted since."""
+        until, recorded_at, noted_at = (*self._hidden.get(lesson.id, ()), "", "", "")[:3]
         if recorded_at != render_instant(lesson.recorded_at):
+            return False
+        if doubted_at is not None and noted_at < render_instant(doubted_at):
             return False
         try:
             return parse_instant(until) > self._services.clock.now()
@@ -213,9 +218,9 @@ class _Diary:
     def note(self, lesson: Lesson | None, days: int) -> None:
         """Count one decision, and hide the lesson, if there is one, for that many days."""
         now = self._services.clock.now()
-        entry = (
-            [] if lesson is None else [render_instant(now + timedelta(days=days)), render_instant(lesson.recorded_at)]
-        )
+        entry: list[str] = []
+        if lesson is not None:
+            entry = [*map(render_instant, (now + timedelta(days=days), lesson.recorded_at, now))]
 
         def edit(text: str) -> str:
             plain = _parse(text)

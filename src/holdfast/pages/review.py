@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from holdfast.client.client import Client
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.reviewkept import KeptQueue, queue_for
 from holdfast.pages.view import View
@@ -62,6 +63,10 @@ class ReviewRow:
     group: str = ""
     verb: str = ""
     """Of a proposed tidying: merge, retitle or retire."""
+    confirmations: int = 0
+    """Of what waits on a team's server: how many members say that it holds."""
+    needed: int = 0
+    """How many have to say so for it to be confirmed; 0: a reviewer has to accept it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +105,11 @@ def make_review(view: View, query: ReviewQuery) -> Page:
     start = keys.index(query.after) + 1 if query.after in keys else 0
     looks, end = _look(view, kept, items[start:], wait=query.wait)
     counts = Counter(item.kind for item in every)
+    needed = _needed(view)
     return Page(
         template="review",
         data=ReviewData(
-            rows=tuple(_row(view, kept, look, query.group) for look in looks),
+            rows=tuple(_row(view, kept, look, query.group, needed) for look in looks),
             kinds=tuple(KindCount(kind=kind, count=counts[kind]) for kind in REVIEW_KINDS if counts[kind]),
             waiting=len(items), every=len(every), kind=query.kind, group=query.group,
             next=keys[start + end - 1] if end and start + end < len(keys) else "",
@@ -137,13 +143,25 @@ def _look_at(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: b
     return looks | look_at_offers(memory.services, memory.location, offers, sees=view.sees) if offers else looks
 
 
-def _row(view: View, kept: KeptQueue, look: ReviewItem, group: str) -> ReviewRow:
+def _row(view: View, kept: KeptQueue, look: ReviewItem, group: str, needed: int) -> ReviewRow:
     step = kept.offers[look.key].step if look.kind == "tidy" else None
     groups = {"kind": str(look.kind), "area": look.area, "session": look.session}
+    confirmations = 0
+    if needed and look.kind == "waiting" and isinstance(view.door, Client):
+        confirmations = len(view.door.confirmations(look.lessons[0].id))
     return ReviewRow(
+        confirmations=confirmations, needed=needed if look.kind == "waiting" else 0,
         item=look, verdicts=tuple(verdicts_on(view, look, step)), group=groups.get(group, ""),
         verb=step.verb if step else "",
     )  # fmt: skip
+
+
+def _needed(view: View) -> int:
+    """Return how many members confirm a lesson by the rules of the project; 0: reviewers do."""
+    if not isinstance(view.door, Client):
+        return 0
+    rules = view.door.project().rules or view.door.organisation().rules
+    return rules.confirmations
 
 
 # Verdicts

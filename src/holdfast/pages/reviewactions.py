@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from holdfast.bootstrap import Memory
-from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lean.texts import short_id
+from holdfast.pages.actions import make_undo, newest_change
 from holdfast.pages.page import ActionAnswer, ActionRow, NoValues, UndoStep
 from holdfast.pages.view import Door
 from holdfast.upkeep.tidying.proposal import Step
 from holdfast.upkeep.tidying.refusals import digest_of, refuse, reopen
 from holdfast.upkeep.tidying.tidy import apply_step
 
-CHANGES_LOOKED_AT = 20
-"""Newest changes among which those of a decision that was just taken are looked for."""
 DONE = {"merge": "Merged", "retitle": "New title", "retire": "Retired"}
 
 
@@ -65,29 +63,25 @@ class ReopenForm:
     step: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakeBackForm:
-    """The changes of a decision, newest first."""
-
-    change: tuple[str, ...] = ()
-
-
 def accept(door: Door, parameters: Mapping[str, str], form: NoValues) -> ActionAnswer:
     """Confirm a lesson that waits."""
-    lesson = door.accept(parameters["lesson"])
-    return _decided(door, f"Confirmed: {lesson.title}", [lesson], "accept", "settle")
+    before, newest = door.get(parameters["lesson"]), newest_change(door)
+    lesson = door.accept(before.id)
+    return ActionAnswer(message=f"Confirmed: {lesson.title}", undo=make_undo(door, before, newest))
 
 
 def reject(door: Door, parameters: Mapping[str, str], form: NoValues) -> ActionAnswer:
     """Retire a lesson that waits."""
-    lesson = door.reject(parameters["lesson"])
-    return _decided(door, f"Rejected: {lesson.title}", [lesson], "reject")
+    before, newest = door.get(parameters["lesson"]), newest_change(door)
+    lesson = door.reject(before.id)
+    return ActionAnswer(message=f"Rejected: {lesson.title}", undo=make_undo(door, before, newest))
 
 
 def keep(door: Door, parameters: Mapping[str, str], form: NoValues) -> ActionAnswer:
     """State that a lesson in doubt still holds."""
-    lesson = door.keep(parameters["lesson"])
-    return _decided(door, f"Still holds: {lesson.title}", [lesson], "confirm", "accept")
+    before, newest = door.get(parameters["lesson"]), newest_change(door)
+    lesson = door.keep(before.id)
+    return ActionAnswer(message=f"Still holds: {lesson.title}", undo=make_undo(door, before, newest))
 
 
 def later(door: Door, parameters: Mapping[str, str], form: NoValues) -> ActionAnswer:
@@ -105,26 +99,33 @@ def bring_back(door: Door, parameters: Mapping[str, str], form: NoValues) -> Act
 
 def settle(door: Door, parameters: Mapping[str, str], form: SettleForm) -> ActionAnswer:
     """Keep one lesson of a contradiction and close the other one."""
-    lesson = door.settle(form.lesson, [form.over])
-    return _decided(door, f"Kept: {lesson.title}. Closed: {short_id(form.over)}", [lesson], "settle")
+    before, newest = door.get(form.lesson), newest_change(door)
+    lesson = door.settle(before.id, [form.over])
+    message = f"Kept: {lesson.title}. Closed: {short_id(form.over)}"
+    return ActionAnswer(message=message, undo=make_undo(door, before, newest))
 
 
 def keep_both(door: Door, parameters: Mapping[str, str], form: PairForm) -> ActionAnswer:
     """State that both lessons of a contradiction hold."""
-    lesson = door.keep_both(form.lesson, form.other)
-    return _decided(door, f"Both hold: {short_id(form.lesson)} and {short_id(form.other)}", [lesson], "settle")
+    before, newest = door.get(form.lesson), newest_change(door)
+    door.keep_both(before.id, form.other)
+    message = f"Both hold: {short_id(form.lesson)} and {short_id(form.other)}"
+    return ActionAnswer(message=message, undo=make_undo(door, before, newest))
 
 
 def act_apply_step(door: Door, parameters: Mapping[str, str], form: StepForm) -> ActionAnswer:
     """Apply one step of a tidying."""
     step = form.step()
-    change = (
-        apply_step(door.services, door.location, step) if isinstance(door, Memory) else door.apply_tidying(**_plain(step))
-    )
+    if isinstance(door, Memory):
+        change = apply_step(door.services, door.location, step)
+    else:
+        change = door.apply_tidying(
+            step.verb, step.lesson, replaces=step.replaces, title=step.title, by=step.by, words=step.words
+        )
     lesson = door.get(step.lesson)
     return ActionAnswer(
         message=f"{DONE[step.verb]}: {lesson.title}",
-        undo=UndoStep(name="undo-decision", fields={"change": change.id}),
+        undo=UndoStep(name="undo", fields={"change": change.id}),
     )
 
 
@@ -150,36 +151,6 @@ def act_reopen_step(door: Door, parameters: Mapping[str, str], form: ReopenForm)
     return ActionAnswer(message="Proposed again.")
 
 
-def undo_decision(door: Door, parameters: Mapping[str, str], form: TakeBackForm) -> ActionAnswer:
-    """Take the changes of a decision back."""
-    if not form.change:
-        raise InvalidValueError("nothing to take back")
-    for change in form.change:
-        door.undo(change=change)
-    return ActionAnswer(message="Taken back.")
-
-
-def _decided(door: Door, message: str, lessons: Sequence[Lesson], verb: str, *also: str) -> ActionAnswer:
-    """Return the answer with what takes it back: the newest change of that verb, and what followed from it."""
-    ids = {lesson.id for lesson in lessons}
-    made: list[str] = []
-    for change in door.changes(limit=CHANGES_LOOKED_AT):
-        if ids.isdisjoint(change.lessons) or change.verb not in (verb, *also):
-            continue
-        made.append(change.id)
-        if change.verb == verb:
-            break
-    undo = UndoStep(name="undo-decision", fields={"change": ",".join(made)}) if made else None
-    return ActionAnswer(message=message, undo=undo)
-
-
-def _plain(step: Step) -> dict[str, object]:
-    return {
-        "verb": step.verb, "lesson": step.lesson, "replaces": step.replaces, "title": step.title, "by": step.by,
-        "words": step.words,
-    }  # fmt: skip
-
-
 LESSON, REVIEW = "/p/{project}/lessons/{lesson}", "/p/{project}/review"
 ACTIONS = (
     ActionRow(path=f"{LESSON}/accept", name="accept", verb="review", act=accept),
@@ -192,5 +163,4 @@ ACTIONS = (
     ActionRow(path=f"{REVIEW}/apply-step", name="apply-step", verb="review", act=act_apply_step, form=StepForm),
     ActionRow(path=f"{REVIEW}/refuse-step", name="refuse-step", verb="review", act=act_refuse_step, form=StepForm),
     ActionRow(path=f"{REVIEW}/reopen-step", name="reopen-step", verb="review", act=act_reopen_step, form=ReopenForm),
-    ActionRow(path=f"{REVIEW}/undo", name="undo-decision", verb="review", act=undo_decision, form=TakeBackForm),
 )

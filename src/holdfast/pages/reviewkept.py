@@ -10,10 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
+from holdfast.client.client import Client
 from holdfast.domain.query import Query
 from holdfast.domain.statefamilies import AUDIT_DIARY, TIDY_REFUSED
 from holdfast.pages.view import View
-from holdfast.reports.reviewqueue import QueueItem, collect, collect_quickly, count_told, in_order
+from holdfast.ports.store import get_readable
+from holdfast.reports.reviewqueue import QueueItem, collect, collect_quickly, count_told, flagged, in_order
 from holdfast.upkeep.tidying.offers import Offer, collect_offers
 
 SMALL = 400
@@ -61,7 +63,7 @@ def _marks(view: View, items: Sequence[QueueItem]) -> dict[str, Hashable]:
     store, project = view.memory.services.store, view.memory.location.project.id
     versions = store.current_versions(list(dict.fromkeys(id_ for item in items for id_ in item.lessons)))
     refused, diary = store.get_states([(TIDY_REFUSED, project), (AUDIT_DIARY, project)])
-    decisions = {"tidy": refused, "stale": diary, "doubt": diary}
+    decisions = {"tidy": refused, "stale": diary, "doubt": diary, "flag": diary}
     return {item.key: (*(versions.get(id_) for id_ in item.lessons), decisions.get(item.kind, "")) for item in items}
 
 
@@ -87,8 +89,13 @@ _QUEUES = _Queues()
 
 
 def queue_for(view: View, *, wait: bool = False) -> KeptQueue:
-    """Return the queue that is kept; with `wait`, one that is made anew if that one is old."""
+    """Return the queue that is kept; with `wait`, one that is made anew if that one is old.
+
+    Who may not review gets what waits and is for their eyes; that is not kept, because it is not the same for all.
+    """
     memory = view.memory
+    if not view.may("review"):
+        return KeptQueue(items=tuple(collect_quickly(memory.services, memory.location, view.sees)), is_compared=True)
     key = memory.services.store.content(), memory.location.project.id, memory.location.root
     kept = _QUEUES.get(key)
     if kept is not None and not (wait and kept.is_old(view)):
@@ -112,7 +119,12 @@ def _compare(view: View) -> KeptQueue:
     offers = collect_offers(services, location, count_told(services, location))
     closed = {lesson for offer in offers if offer.step.verb != "retitle" for lesson in offer.step.closes}
     items = [item for item in collect(services, location) if item.kind != "doubt" or item.lessons[0] not in closed]
+    queue = in_order([*items, *(offer.item for offer in offers)])
+    if isinstance(view.door, Client):
+        flags = list(view.door.every(view.door.all_flags))
+        lessons = get_readable(services.store, list(dict.fromkeys(each.lesson for each in flags)))
+        queue = flagged(queue, lessons, flags)
     return KeptQueue(
-        items=tuple(in_order([*items, *(offer.item for offer in offers)])),
+        items=tuple(queue),
         offers={offer.item.key: offer for offer in offers}, is_compared=True, made_s=begun_s,
     )  # fmt: skip

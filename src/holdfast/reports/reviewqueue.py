@@ -24,6 +24,7 @@ from holdfast.curation.review import WAITING, inbox
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.records import Delivery
+from holdfast.domain.team import Flag
 from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.compare import compare_lesson, name_of
@@ -74,6 +75,8 @@ class QueueItem:
     """The first two folders of the file that its first lesson is about; empty without one."""
     session: str = ""
     """The session in which its first lesson was learnt; empty if it was stated outside one."""
+    flagged_at: datetime | None = None
+    """When a member of the team flagged it last: it is listed again even if it was kept before."""
 
     @property
     def key(self) -> str:
@@ -165,11 +168,13 @@ def collect(services: Services, location: Location) -> list[QueueItem]:
     return in_order([*conflicts, *waiting, *_findings(services, location, tellings)])
 
 
-def collect_quickly(services: Services, location: Location) -> list[QueueItem]:
-    """Return the newest lessons that wait, in order, for as long as the memory was not compared."""
+def collect_quickly(
+    services: Services, location: Location, sees: Callable[[Lesson], bool] = lambda lesson: True
+) -> list[QueueItem]:
+    """Return the newest lessons that wait and that the reader sees, in order, without comparing the memory."""
     hidden = hidden_here(services, location)
     waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=QUICK_MOST))
-    return in_order([_waiting(lesson, {}) for lesson in waiting if lesson.id not in hidden])
+    return in_order([_waiting(lesson, {}) for lesson in waiting if lesson.id not in hidden and sees(lesson)])
 
 
 def in_order(items: Iterable[QueueItem]) -> list[QueueItem]:
@@ -215,6 +220,43 @@ def look_at(
         if item.kind in _LOOKS and all(id_ in lessons for id_ in item.lessons)
     )
     return [look for look in looks if look is not None]
+
+
+def flagged(items: Sequence[QueueItem], lessons: Sequence[Lesson], flags: Sequence[Flag]) -> list[QueueItem]:
+    """Return the items, in order, with what members of a team say against their lessons.
+
+    `lessons` are those flagged, as they are now; of a lesson that is confirmed and has no item yet, one is made.
+    """
+    by_lesson: dict[LessonId, list[Flag]] = {}
+    for each in flags:
+        by_lesson.setdefault(each.lesson, []).append(each)
+    listed = [_with_flags(item, by_lesson.get(item.lessons[0], ())) for item in items]
+    known = {item.lessons[0] for item in listed if item.kind in ("waiting", "stale", "doubt")}
+    new = [
+        _with_flags(_flag_item(lesson), by_lesson[lesson.id])
+        for lesson in lessons
+        if lesson.state == "active" and lesson.id not in known and lesson.id in by_lesson
+    ]
+    return in_order([*listed, *new])
+
+
+def _flag_item(lesson: Lesson) -> QueueItem:
+    area, session = place_in_queue(lesson)
+    return QueueItem(
+        kind="flag", lessons=(lesson.id,), at=lesson.recorded_at, digest=words_digest([lesson]), area=area,
+        session=session,
+    )  # fmt: skip
+
+
+def _with_flags(item: QueueItem, flags: Sequence[Flag]) -> QueueItem:
+    if not flags or item.kind in ("contradiction", "tidy"):
+        return item
+    words = [
+        f"flagged as {each.reason}" + (f" of {short_id(each.of)}" if each.of else "") + (each.note and f": {each.note}")
+        for each in flags
+    ]
+    reason = "; ".join(filter(None, (*dict.fromkeys(words), item.reason)))
+    return replace(item, reason=reason, flagged_at=max(each.at for each in flags))
 
 
 def make_item(item: QueueItem, lessons: Sequence[ReviewedLesson]) -> ReviewItem:
@@ -330,9 +372,9 @@ class _Desk:
         self._check = FreshnessCheck(services, location)
         self._is_put_off = hidden_by_diary(services, location)
 
-    def is_put_off(self, lesson: Lesson) -> bool:
-        """Return whether a person confirmed it, or left it for later, and it has not changed since."""
-        return self._is_put_off(lesson)
+    def is_put_off(self, lesson: Lesson, flagged_at: datetime | None) -> bool:
+        """Return whether a person confirmed it, or left it for later, and nothing has happened to it since."""
+        return self._is_put_off(lesson, flagged_at)
 
     def show(self, lesson: Lesson, *, code: bool = False) -> ReviewedLesson:
         """Return the lesson with its verdict against the code now; with `code`, with the lines that changed."""
@@ -399,7 +441,7 @@ def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
 
 def _look_at_finding(desk: _Desk, item: QueueItem) -> ReviewItem | None:
     (lesson,) = (desk.lessons[id_] for id_ in item.lessons)
-    if lesson.state != "active" or words_digest([lesson]) != item.digest or desk.is_put_off(lesson):
+    if lesson.state != "active" or words_digest([lesson]) != item.digest or desk.is_put_off(lesson, item.flagged_at):
         return None
     look = desk.show(lesson, code=True)
     if item.kind == "stale" and look.freshness not in STALE:
@@ -412,4 +454,5 @@ _LOOKS: Mapping[ReviewKind, Callable[[_Desk, QueueItem], ReviewItem | None]] = {
     "waiting": _look_at_waiting,
     "stale": _look_at_finding,
     "doubt": _look_at_finding,
+    "flag": _look_at_finding,
 }

@@ -86,9 +86,7 @@ def a_step(world: World) -> Request:
     """Make two lessons of which one may replace the other."""
     words = fresh_words()
     first, second = (world.lesson(text, role="author")["id"] for text in (words, f"{words}, and say so in the review"))
-    return Request(
-        parameters={"project": SHOP}, json={"verb": "merge", "lesson": second, "replaces": [first]}
-    )
+    return Request(parameters={"project": SHOP}, json={"verb": "merge", "lesson": second, "replaces": [first]})
 
 
 def about_a_lesson(**fields: Any) -> Callable[[World], Request]:
