@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -243,12 +243,24 @@ async def _body(request: Request) -> bytes:
     return content
 
 
-def _way_back(answer: ActionAnswer, view: View, pairs: list[tuple[str, str]]) -> str:
+def _way_back(request: Request, answer: ActionAnswer, view: View, pairs: list[tuple[str, str]]) -> str:
     """Return the address to show after an action: only ever a path of ours."""
     if answer.to is not None:
         return view.link(answer.to.name, **answer.to.parameters)
-    named = [value for name, value in pairs if name == BACK]
+    named = [value for name, value in pairs if name == BACK] + _referring_page(request, view)
     return next((address for address in named if is_ours(address)), view.link("home" if view.of else "projects"))
+
+
+def _referring_page(request: Request, view: View) -> list[str]:
+    """Return the address of our page that the form was on, where a browser without script tells it."""
+    page = urlsplit(request.headers.get("referer", ""))
+    if page.netloc != request.url.netloc:
+        return []
+    try:
+        view.addresses.page_at(page.path)
+    except NotFoundError:
+        return []
+    return [page.path + (f"?{page.query}" if page.query else "")]
 
 
 def _tell(
@@ -256,7 +268,7 @@ def _tell(
     is_json: bool,
 ) -> Response:  # fmt: skip
     """Return the answer to an action: JSON for the script, a page that the action made, or the way to the next page."""
-    undo, to = answer.undo, _way_back(answer, view, pairs)
+    undo, to = answer.undo, _way_back(request, answer, view, pairs)
     if is_json:
         step = None if undo is None else {"action": view.action(undo.name, **undo.parameters), "fields": undo.fields}
         page = None if answer.page is None else page_json(answer.page.data)
