@@ -38,7 +38,7 @@ class ReviewQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class VerdictButton:
     """A decision that a person can take about a row: the form of one button."""
 
     action: str
@@ -59,7 +59,7 @@ class ReviewRow:
     """An item of the queue, the verdicts on it, and the group that it is in."""
 
     item: ReviewItem
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[VerdictButton, ...]
     group: str = ""
     verb: str = ""
     """Of a proposed tidying: merge, retitle or retire."""
@@ -98,53 +98,53 @@ class ReviewData:
 
 def make_review(view: View, query: ReviewQuery) -> Page:
     """Return the page of what waits."""
-    kept = queue_for(view, wait=query.wait)
-    every = kept.open_items(view)
+    queue = queue_for(view, wait=query.wait)
+    every = queue.open_items(view)
     items = [item for item in grouped(every, query.group) if query.kind in ("", item.kind)]
     keys = [item.key for item in items]
     start = keys.index(query.after) + 1 if query.after in keys else 0
-    looks, end = _look(view, kept, items[start:], wait=query.wait)
+    looks, end = _look(view, queue, items[start:], wait=query.wait)
     counts = Counter(item.kind for item in every)
     needed = _needed(view)
     return Page(
         template="review",
         data=ReviewData(
-            rows=tuple(_row(view, kept, look, query.group, needed) for look in looks),
+            rows=tuple(_row(view, queue, look, query.group, needed) for look in looks),
             kinds=tuple(KindCount(kind=kind, count=counts[kind]) for kind in REVIEW_KINDS if counts[kind]),
             waiting=len(items), every=len(every), kind=query.kind, group=query.group,
             next=keys[start + end - 1] if end and start + end < len(keys) else "",
-            is_compared=kept.is_compared, is_old=kept.is_old(view),
+            is_compared=queue.is_compared, is_old=queue.is_old(view),
         ),
     )  # fmt: skip
 
 
-def _look(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> tuple[list[ReviewItem], int]:
+def _look(view: View, queue: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> tuple[list[ReviewItem], int]:
     """Return the first items that still wait, and how many items were read to find them."""
     looks: list[ReviewItem] = []
     end = 0
     while end < min(len(items), LOOKED_AT_MOST) and len(looks) < ROWS:
         part = items[end : end + (ROWS if not end else LOOKED_AT)]
-        seen = _look_at(view, kept, part, wait=wait)
+        seen = _look_at(view, queue, part, wait=wait)
         for item in part:
             end += 1
             looks += [seen[item.key]] if item.key in seen else []
             if len(looks) == ROWS:
                 break
         if view.may("review"):  # another member may see what this one does not
-            kept.settle(view, [item for item in part if item.key not in seen])
+            queue.settle(view, [item for item in part if item.key not in seen])
     return looks, end
 
 
-def _look_at(view: View, kept: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> dict[str, ReviewItem]:
+def _look_at(view: View, queue: KeptQueue, items: Sequence[QueueItem], *, wait: bool) -> dict[str, ReviewItem]:
     memory = view.memory
     named = {} if wait else {"code_s": CODE_S}
     looks = {look.key: look for look in look_at(memory.services, memory.location, items, sees=view.sees, **named)}
-    offers = [kept.offers[item.key] for item in items if item.kind == "tidy"]
+    offers = [queue.offers[item.key] for item in items if item.kind == "tidy"]
     return looks | look_at_offers(memory.services, memory.location, offers, sees=view.sees) if offers else looks
 
 
-def _row(view: View, kept: KeptQueue, look: ReviewItem, group: str, needed: int) -> ReviewRow:
-    step = kept.offers[look.key].step if look.kind == "tidy" else None
+def _row(view: View, queue: KeptQueue, look: ReviewItem, group: str, needed: int) -> ReviewRow:
+    step = queue.offers[look.key].step if look.kind == "tidy" else None
     groups = {"kind": str(look.kind), "area": look.area, "session": look.session}
     confirmations = 0
     if needed and look.kind == "waiting" and isinstance(view.door, Client):
@@ -164,7 +164,7 @@ def _needed(view: View) -> int:
     return rules.confirmations
 
 
-# Verdicts
+# Decisions
 
 
 ACCEPT = "It becomes confirmed: sessions are told it."
@@ -182,7 +182,7 @@ APPLIED = {
 }
 
 
-def verdicts_on(view: View, look: ReviewItem, step: Step | None = None) -> Iterator[Verdict]:
+def verdicts_on(view: View, look: ReviewItem, step: Step | None = None) -> Iterator[VerdictButton]:
     """Yield the verdicts that the reader may give on the item."""
     if view.may("review"):
         yield from _reviewers(look, step)
@@ -190,46 +190,52 @@ def verdicts_on(view: View, look: ReviewItem, step: Step | None = None) -> Itera
         yield from _members(look)
 
 
-def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[Verdict]:
+def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[VerdictButton]:
     first = {"lesson": look.lessons[0].id}
     match look.kind:
         case "contradiction":
             yield from _on_contradiction(look)
         case "waiting":
             meaning = f"It becomes confirmed and replaces {look.replaces}." if look.replaces else ACCEPT
-            yield Verdict(action="accept", label="Accept", key="a", meaning=meaning, parameters=first, tone="main")
-            yield Verdict(action="reject", label="Reject", key="x", meaning=REJECT, parameters=first)
+            yield VerdictButton(
+                action="accept", label="Accept", key="a", meaning=meaning, parameters=first, tone="main"
+            )
+            yield VerdictButton(action="reject", label="Reject", key="x", meaning=REJECT, parameters=first)
         case "tidy" if step is not None:
             fields = step_fields(step)
             meaning = APPLIED[step.verb]
-            yield Verdict(action="apply-step", label="Apply", key="a", meaning=meaning, fields=fields, tone="main")
-            yield Verdict(action="refuse-step", label="Refuse", key="x", meaning=REFUSE, fields=fields)
+            yield VerdictButton(
+                action="apply-step", label="Apply", key="a", meaning=meaning, fields=fields, tone="main"
+            )
+            yield VerdictButton(action="refuse-step", label="Refuse", key="x", meaning=REFUSE, fields=fields)
         case _:
-            yield Verdict(action="keep", label="Still holds", key="a", meaning=HOLDS, parameters=first, tone="main")
-            yield Verdict(action="retire", label="Retire", key="x", meaning=RETIRE, parameters=first)
-            yield Verdict(action="later", label="Later", key="s", meaning=LATER, parameters=first)
+            yield VerdictButton(
+                action="keep", label="Still holds", key="a", meaning=HOLDS, parameters=first, tone="main"
+            )
+            yield VerdictButton(action="retire", label="Retire", key="x", meaning=RETIRE, parameters=first)
+            yield VerdictButton(action="later", label="Later", key="s", meaning=LATER, parameters=first)
 
 
-def _on_contradiction(look: ReviewItem) -> Iterator[Verdict]:
+def _on_contradiction(look: ReviewItem) -> Iterator[VerdictButton]:
     first, second = (lesson.id for lesson in look.lessons)
     for position, (stays, goes) in enumerate(((first, second), (second, first))):
-        yield Verdict(
+        yield VerdictButton(
             action="settle", label="Keep this one", key=str(position + 1), meaning=KEEP_ONE,
             fields={"lesson": stays, "over": goes}, lesson=position,
         )  # fmt: skip
-    yield Verdict(
+    yield VerdictButton(
         action="keep-both", label="Keep both", key="b", meaning=KEEP_BOTH, fields={"lesson": first, "other": second}
     )
 
 
-def _members(look: ReviewItem) -> Iterator[Verdict]:
+def _members(look: ReviewItem) -> Iterator[VerdictButton]:
     first = {"lesson": look.lessons[0].id}
     holds, wrong = (
         "You say that it holds. A rule of the team may confirm it by that.",
         "Reviewers see that you doubt it.",
     )
-    yield Verdict(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
-    yield Verdict(
+    yield VerdictButton(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
+    yield VerdictButton(
         action="flag", label="Flag as incorrect", key="x", meaning=wrong, parameters=first,
         fields={"reason": "incorrect"},
     )  # fmt: skip

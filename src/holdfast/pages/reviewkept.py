@@ -89,7 +89,7 @@ _QUEUES = _Queues()
 
 
 def queue_for(view: View, *, wait: bool = False) -> KeptQueue:
-    """Return the queue that is kept; with `wait`, one that is made anew if that one is old.
+    """Return the queue that is kept; one that is old is made anew where that is quick, or with `wait`.
 
     Who may not review gets what waits and is for their eyes; that is not kept, because it is not the same for all.
     """
@@ -97,14 +97,14 @@ def queue_for(view: View, *, wait: bool = False) -> KeptQueue:
     if not view.may("review"):
         return KeptQueue(items=tuple(collect_quickly(memory.services, memory.location, view.sees)), is_compared=True)
     key = memory.services.store.content(), memory.location.project.id, memory.location.root
-    kept = _QUEUES.get(key)
-    if kept is not None and not (wait and kept.is_old(view)):
-        return kept
-    if kept is None and not wait and not _is_small(view):
-        return KeptQueue(items=tuple(collect_quickly(memory.services, memory.location)))
-    kept = _compare(view)
-    _QUEUES.put(key, kept)
-    return kept
+    known = _QUEUES.get(key)
+    if known is not None and not known.is_old(view):
+        return known
+    if not wait and not _is_small(view):
+        return known or KeptQueue(items=tuple(collect_quickly(memory.services, memory.location)))
+    known = _compare(view)
+    _QUEUES.put(key, known)
+    return known
 
 
 def _is_small(view: View) -> bool:
