@@ -1,4 +1,4 @@
-"""Review by keys in a real browser: one key a verdict, the next row at once, undo, several rows together, no network."""
+"""Review by keys in a real browser: one key a verdict, the next row at once, undo, several rows together."""
 
 from __future__ import annotations
 

@@ -77,10 +77,10 @@ class _Queues:
     def get(self, key: Hashable) -> KeptQueue | None:
         return self._queues.get(key)
 
-    def put(self, key: Hashable, kept: KeptQueue) -> None:
+    def put(self, key: Hashable, queue: KeptQueue) -> None:
         with self._lock:
             self._queues.pop(key, None)
-            self._queues[key] = kept
+            self._queues[key] = queue
             while len(self._queues) > KEPT:
                 self._queues.pop(next(iter(self._queues)))
 
