@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 
-from tests.server.people import Founded
-from tests.server.serving import WAIT_S, Server
+from holdfast import Memory
+from tests.codebase import Codebase
+from tests.server.people import Founded, found
+from tests.server.serving import WAIT_S, Server, served
 
 HERE = {"sec-fetch-site": "same-origin", "accept": "text/html"}
 
@@ -67,3 +70,18 @@ def test_a_token_of_a_program_opens_no_page(server: Server, team: Founded) -> No
         assert client.get("/").status_code == 303
     answer = httpx.get(f"{server.url}/", headers={"authorization": f"Bearer {team.key}"}, timeout=WAIT_S)
     assert answer.status_code == 303
+
+
+def test_a_server_over_one_s_own_file_shows_its_projects(home: Path, tmp_path: Path) -> None:
+    with Memory(str(Codebase(tmp_path / "harbour").folder)) as memory:
+        memory.remember("The lock opens at high water.")
+        project = memory.location.project.id
+    own = found(HOME=str(tmp_path), HOLDFAST_HOME=str(home), HOLDFAST_HOLDOUT="0")
+    with served(**own.environment) as server, browser(server) as client:
+        client.post("/signin", data={"token": own.key})
+        assert "harbour" in client.get("/").text
+        page = client.get("/", headers={"accept": "application/json"}).json()
+        assert project in [line["id"] for line in page["projects"]]
+        assert "The lock opens at high water" in client.get(f"/p/{project}/").text
+        listed = httpx.get(f"{server.url}/v1/projects", headers={"authorization": f"Bearer {own.key}"}, timeout=WAIT_S)
+        assert [each["id"] for each in listed.json()["items"]] == [project]

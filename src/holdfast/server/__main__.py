@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from logging.config import dictConfig
+from secrets import token_bytes
 
 from starlette.types import ASGIApp
 
-from holdfast.domain.team import OrganisationId
-from holdfast.errors import HoldfastError
-from holdfast.ports.team import TeamBackend
+from holdfast.domain.team import FIRST_ORGANISATION, OrganisationId
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.ports.team import TeamBackend, TeamServices
 from holdfast.server.config import ServeSettings, load_serve_settings
 from holdfast.server.cursorkey import load_cursor_key
 from holdfast.server.logs import log_config, log_failure
 from holdfast.server.running import serve
-from holdfast.wiring import open_backend
+from holdfast.team.ownprojects import add_own_projects
+from holdfast.wiring import SystemClock, open_backend
 
 
 def main() -> None:
@@ -32,6 +35,8 @@ def main() -> None:
         dictConfig(log_config(settings.log_level, settings.log_format))
         with _open(settings) as backend:  # also brings its schema up to date
             backend.check()
+            if settings.is_on_file and not is_check:
+                _add_own_projects(backend)
         load_cursor_key(settings.common.home)  # before the workers, which would each make one
         if is_check:
             sys.stdout.write(f"fine: {settings.url}, {settings.worker_count} worker(s)\n")
@@ -40,6 +45,13 @@ def main() -> None:
     except HoldfastError as exc:
         sys.stderr.write(f"error: {exc}\n" + (f"hint: {exc.hint}\n" if exc.hint else ""))
         sys.exit(1)
+
+
+def _add_own_projects(backend: TeamBackend) -> None:
+    """Have the server show the projects of a person's own memory file."""
+    stores = backend.open(FIRST_ORGANISATION)
+    with suppress(StoreError):  # a file that can only be read is served all the same
+        add_own_projects(TeamServices(stores=stores, clock=SystemClock(), random_bytes=token_bytes))
 
 
 def move(organisation: int, place: str) -> None:

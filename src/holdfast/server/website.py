@@ -7,6 +7,7 @@ browser's token, so that rights, review, documents and the audit log stay in one
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +27,7 @@ from holdfast.client.transport import Transport
 from holdfast.domain.project import ORGANISATION, Person
 from holdfast.domain.team import TeamCaller, TeamProject, Verb
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.errors import NotSignedInError
+from holdfast.errors import NotSignedInError, StoreError
 from holdfast.pages.table import make_addresses
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.team import TeamBackend, TeamServices, TeamStores
@@ -35,6 +36,7 @@ from holdfast.server.config import ServeSettings
 from holdfast.server.gate import NOTES
 from holdfast.surfaces.web.app import WebApp, raw_path
 from holdfast.team import access, review, tokens
+from holdfast.team.ownprojects import add_own_projects
 from holdfast.team.projects import list_projects
 from holdfast.team.tuning import SESSION_HOURS
 from holdfast.wiring import RequestServices
@@ -46,6 +48,8 @@ ANSWER_S = 20.0
 RENEWED = "holdfast.renewed"
 """The key of the scope that says that the browser's token holds longer now."""
 PROJECTS_SHOWN = 500
+LOOKED_S = 5.0
+"""Seconds between two looks whether a person's own file has a project more."""
 
 
 class ServedEntrance:
@@ -60,6 +64,7 @@ class ServedEntrance:
         self._session = Cookie("holdfast", settings)
         self._http = Http(transport=_InProcess(rest), trust_env=False)
         self._addresses = make_addresses()
+        self._looked_at_s = -LOOKED_S
 
     def close(self) -> None:
         """Close what it holds."""
@@ -76,6 +81,7 @@ class ServedEntrance:
         )
         stores = self._backend.open(caller.organisation)
         access.require(caller, verb)
+        projects = self._projects(stores, caller)
         project = self._project(stores, caller, verb, parameters)
         self._renew(request, stores, caller)
         transport = Transport(HERE, text, ANSWER_S, http=self._http)
@@ -84,7 +90,7 @@ class ServedEntrance:
             opened=self._memory(stores, caller, project) if project else None,
             of=_line(project) if project else None,
             way=Client.through(transport, project=project.id if project else ""),
-            projects=self._projects(stores, caller), verbs=caller.verbs, role=caller.role,
+            projects=projects, verbs=caller.verbs, role=caller.role,
             person=Person(id=caller.member, name=caller.name), is_served=True,
             sees=partial(review.sees, stores, caller, project) if project else _sees_nothing,
         )  # fmt: skip
@@ -115,6 +121,7 @@ class ServedEntrance:
         return TeamServices(stores=stores, clock=self._requests.clock, random_bytes=_no_bytes)
 
     def _projects(self, stores: TeamStores, caller: TeamCaller) -> tuple[ProjectLine, ...]:
+        self._add_own_projects(stores)
         own = list_projects(self._team(stores), caller, limit=PROJECTS_SHOWN)
         lines = sorted(map(_line, own), key=lambda line: line.name.lower())
         if caller.projects and ORGANISATION not in caller.projects:
@@ -122,9 +129,18 @@ class ServedEntrance:
         name = f"{access.organisation_of(stores).name} (every project)"
         return (*lines, ProjectLine(id=ORGANISATION, name=name))
 
+    def _add_own_projects(self, stores: TeamStores) -> None:
+        """Over a person's own file: add the projects that came since the last look, at most every few seconds."""
+        elapsed_s = self._requests.clock.elapsed_s()
+        if self._settings.is_on_file and elapsed_s - self._looked_at_s >= LOOKED_S:
+            self._looked_at_s = elapsed_s
+            with suppress(StoreError):  # a file that can only be read is shown all the same
+                add_own_projects(self._team(stores))
+
     def _renew(self, request: Request, stores: TeamStores, caller: TeamCaller) -> None:
-        if tokens.renew_session(self._team(stores), caller.token):
-            request.scope[RENEWED] = True
+        with suppress(StoreError):  # as above; the browser's token then ends when it would have
+            if tokens.renew_session(self._team(stores), caller.token):
+                request.scope[RENEWED] = True
 
 
 def served_pages(web: WebApp, rest: ASGIApp) -> ASGIApp:
