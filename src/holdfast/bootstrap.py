@@ -71,7 +71,7 @@ from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
-from holdfast.reports import digest as _digest, topics as _topics
+from holdfast.reports import digest as _digest, recommendations as _recommendations, topics as _topics
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
@@ -519,6 +519,9 @@ class Memory:
     rename_topic = _here(_topics.rename_topic)
     merge_topics = _here(_topics.merge_topics)
     split_topic = _here(_topics.split_topic)
+    recommendations = _here(_recommendations.recommend)
+    dismiss_recommendation = _here(_recommendations.dismiss)
+    restore_recommendation = _here(_recommendations.restore)
 
     # Checkpoints
 

@@ -52,6 +52,8 @@ class KindProfile:
     """It is delivered before the command that it names."""
     is_told_at_failure: bool = True
     """It is delivered after the command that it names has failed."""
+    fits_beside_code: bool = False
+    """It says something about a place in the code that a comment there could say to who reads it."""
     outlives_code: bool = False
     """It may say why code is gone, so it holds without its code."""
     rules_order: int = 0
@@ -62,12 +64,12 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
     row.kind: row
     for row in (
         KindProfile(
-            kind="decision", memory_type="semantic", half_life_days=720, family="rule",
+            kind="decision", fits_beside_code=True, memory_type="semantic", half_life_days=720, family="rule",
             tasks=("refactor", "feature"), questions=("decisions",), may_forbid_text=True, is_staged_unanchored=True,
             outlives_code=True, rules_order=2, is_told_at_command=False, is_told_at_failure=False,
         ),
         KindProfile(
-            kind="constraint", memory_type="semantic", half_life_days=720, family="rule",
+            kind="constraint", fits_beside_code=True, memory_type="semantic", half_life_days=720, family="rule",
             tasks=("refactor", "review", "operate", "feature"), questions=("constraints",), is_instruction=True,
             tells_failure_class=True, rules_order=1,
         ),
@@ -77,7 +79,7 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
             may_stand=True, tells_failure_class=True, rules_order=3,
         ),
         KindProfile(
-            kind="bug_cause", memory_type="semantic", half_life_days=360, family="cause",
+            kind="bug_cause", fits_beside_code=True, memory_type="semantic", half_life_days=360, family="cause",
             tasks=("fix",), questions=("failures", "causes"), names_failure=True, tells_failure_class=True,
             rules_order=7,
         ),
@@ -97,12 +99,12 @@ KIND_PROFILES: dict[LessonKind, KindProfile] = {
             tells_failure_class=True, rules_order=8,
         ),
         KindProfile(
-            kind="failed_approach", memory_type="episodic", half_life_days=180,
+            kind="failed_approach", fits_beside_code=True, memory_type="episodic", half_life_days=180,
             tasks=("fix",), questions=("failures",), is_instruction=True, names_failure=True, tells_failure_class=True,
             outlives_code=True, rules_order=6,
         ),
         KindProfile(
-            kind="exploration", memory_type="episodic", half_life_days=60,
+            kind="exploration", fits_beside_code=True, memory_type="episodic", half_life_days=60,
             is_stated_by_agents=False, is_told_at_prompt=False, is_told_at_failure=False,
         ),
         KindProfile(

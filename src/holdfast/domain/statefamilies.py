@@ -120,6 +120,9 @@ CLOSED_PROJECTS = _kept("closed_projects", "store", "JSON: projects whose lesson
 PROJECT_NAME = _kept("project_name", "project", "what people call the project", _BOUNDED)
 TOPIC_NAMES = _kept("topic_names", "project",
     "JSON: by a topic's stems, the name that a person gave it; equal names make one topic", "a person's decision")
+RECOMMENDATIONS_DISMISSED = _kept("recommendations_dismissed", "project",
+    "JSON: by sort of recommendation, the lessons and files of those that a person does not want to see again",
+    "a person's decision", names_lessons=True)
 LESSONS_CHANGED = _kept("lessons_changed", "store",
     "`yes`: lessons changed since an embedder looked for those without a vector", _ONE)
 STAGED_SEEN = _kept("staged", "project",

@@ -32,21 +32,27 @@ def without_written(
 
     With `by_us` false, what Holdfast wrote into these files does not count: it goes when the lesson goes.
     """
-    texts = _rules(services, location, files_read_by_host(services, session) if session else ())
+    texts = rules_texts(services, location, files_read_by_host(services, session) if session else ())
     own = [text if by_us else _OURS.sub("\n", text) for text in texts]
-    passages = [frozenset(stems_of(passage)) for text in own for passage in _passages(text)]
-    return [lesson for lesson in lessons if lesson.pinned or not _is_written(lesson, passages)]
+    passages = passages_of(own)
+    return [lesson for lesson in lessons if lesson.pinned or not is_written(lesson, passages)]
 
 
-def _is_written(lesson: Lesson, passages: Iterable[frozenset[str]]) -> bool:
+def passages_of(texts: Iterable[str]) -> list[frozenset[str]]:
+    """Return the stems of every few consecutive lines of the texts."""
+    return [frozenset(stems_of(passage)) for text in texts for passage in _passages(text)]
+
+
+def is_written(lesson: Lesson, passages: Iterable[frozenset[str]], share: float = WRITTEN_SHARE) -> bool:
+    """Return whether one of the passages has that share of the lesson's telling words, by default nearly all."""
     wanted = frozenset(stem for stem in stems_of(lesson.insight) if stem not in EVERYDAY and len(stem) > 2)
     if len(wanted) < WRITTEN_LEAST_WORDS:
         return False
-    least = WRITTEN_SHARE * len(wanted)
+    least = share * len(wanted)
     return any(len(wanted & passage) >= least for passage in passages)
 
 
-def _rules(services: Services, location: Location, read_by_host: Iterable[str]) -> Iterator[str]:
+def rules_texts(services: Services, location: Location, read_by_host: Iterable[str] = ()) -> Iterator[str]:
     """Yield the texts of the files that agents read: the usual ones, and those that the host has reported."""
     reported = (services.workspace.relative(location, path) for path in read_by_host)
     for name in dict.fromkeys((*CONTEXT_FILES, README, *filter(None, reported))):

@@ -147,3 +147,41 @@ KINDS_LESSONS = 400
 """Lessons whose kinds are looked up for it, those with the newest outcomes."""
 LEAST_JUDGED = 20
 """Judged lessons from which a share is drawn for a kind or a host: with fewer the interval says nothing."""
+# Recommendations
+
+ADVICE_READ = 2_000
+"""Newest active lessons among which recommendations are found."""
+ADVICE_MOST = 5
+"""Most recommendations of one sort: a few that are followed are better than many that are read."""
+ADVICE_LESSONS, ADVICE_SESSIONS = 8, 5
+"""Lessons and sessions that a recommendation names."""
+ADVICE_LOG = 50_000
+"""Newest deliveries and outcomes that are looked through."""
+STATED_SESSIONS = 3
+"""Sessions in which a rule was stated, from which it belongs into a rules file."""
+ALIKE_BY_VECTOR, ALIKE_BY_WORDS = 0.62, 0.5
+"""Cosine of two lessons' vectors, and share of their telling stems, from which they mean nearly the same."""
+SENTENCE_WORDS = 5
+"""Words of a rules file's line from which it may be a rule."""
+SHARED_STEMS = 4
+"""Words that a rule and a rules file's line have in common at least, if the line says the rule."""
+COMMAND_BEGINNING = 3
+"""Words of a command by which a rules file names it."""
+TOLD_LEAST = 6
+"""Sessions that were told a lesson at its place, from which it is told again and again."""
+AGAINST_LEAST = 2
+"""Times that a lesson was told in vain, from which it is told again and again in two sessions."""
+CODE_USES = 10
+"""Files that may have a piece of code which a lint rule forbids: where more have it, it is no rule."""
+SAID_SHARE = 0.5
+"""Share of a lesson's telling words in a few lines of its file, from which the file may say it already."""
+DRIFT_SHARE = 0.15
+"""Share of a definition's body that may have changed since a lesson about it was learnt."""
+FILE_BYTES = 400_000
+"""Bytes of a file that are searched for what a lesson says."""
+TROUBLE_EVENTS = 20_000
+"""Newest events of a project that are looked through for trouble."""
+TROUBLE_SESSIONS = 3
+"""Sessions in which a file made trouble, from which it is worth a lesson."""
+OUTPUT_LIMIT = 40_000
+"""Characters of a failed command's output that are searched for files."""

@@ -46,6 +46,7 @@ GROUPS = {
         "revise": ("writing", "Replace a lesson by a better one."),
         "edit": ("writing", "Change when a lesson is shown."),
         "forget": ("writing", "Take a lesson out of use for good, or erase it."),
+        "recommend": ("recommend", "Print what a rules file, a lint rule, a test or a comment could say instead."),
         "tidy": ("tidy", "Merge lessons that say the same, retire what no session needs, improve weak titles."),
         "undo": ("writing", "Undo the last change of this project's memory."),
     },
