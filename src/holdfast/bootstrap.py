@@ -71,7 +71,12 @@ from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
-from holdfast.reports import digest as _digest, recommendations as _recommendations, topics as _topics
+from holdfast.reports import (
+    changecheck as _changecheck,
+    digest as _digest,
+    recommendations as _recommendations,
+    topics as _topics,
+)
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
@@ -514,6 +519,7 @@ class Memory:
 
     # Reports
 
+    check_change = _here(_changecheck.check_change)
     digest = _here(_digest.make_digest)
     topics = _here(_topics.find_topics)
     rename_topic = _here(_topics.rename_topic)

@@ -8,11 +8,10 @@ from datetime import timedelta
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
-from holdfast.errors import InvalidValueError
 from holdfast.freshness.tuning import EVERY_LESSON
-from holdfast.lessons.staging import fork_of
 from holdfast.ports.services import Services
 from holdfast.ports.store import EventFilter, LessonFilter
+from holdfast.reports.changecheck import find_fork
 from holdfast.reports.digest import SECTIONS, DigestSection, MemoryDigest, item_of
 
 
@@ -45,12 +44,7 @@ def branch_digest(services: Services, location: Location, base: str = "") -> Mem
 
 def branch_lessons(services: Services, location: Location, base: str = "") -> list[Lesson]:
     """Return these lessons, newest first. Raises as `branch_digest`."""
-    branches = services.workspace.branches(location)
-    lines = [branches.resolve(base)] if base else list(branches.main_commits() or ())
-    fork = fork_of(branches, location.commit, lines) if location.commit and lines and all(lines) else ""
-    if not fork:
-        message = f"this branch has no commit in common with {base!r}" if base else "no main line in this repository"
-        raise InvalidValueError(message, hint="name a base that this clone has: holdfast pr origin/main")
+    branches, fork = services.workspace.branches(location), find_fork(services, location, base)
     if not location.branch or (not base and branches.is_main(location.branch)):
         return []
     # the earlier of both: a rebase moves the fork, but not the sessions

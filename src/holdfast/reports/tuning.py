@@ -185,3 +185,8 @@ TROUBLE_SESSIONS = 3
 """Sessions in which a file made trouble, from which it is worth a lesson."""
 OUTPUT_LIMIT = 40_000
 """Characters of a failed command's output that are searched for files."""
+
+# The check of a branch
+
+CHECK_S = 60.0
+"""Seconds that `holdfast pr --check` may take to compare code closely, for each of the two states."""

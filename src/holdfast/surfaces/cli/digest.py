@@ -7,12 +7,15 @@ import click
 from holdfast.bootstrap import Memory
 from holdfast.rendering.views import lesson_json, report_json
 from holdfast.reports.branch import branch_digest, branch_lessons
+from holdfast.reports.changecheck import ChangeCheck
+from holdfast.reports.changetext import check_markdown, check_sarif, check_text
 from holdfast.reports.digest import AUDIENCES, Audience, MemoryDigest
 from holdfast.reports.digesttext import render_atom, render_markdown, render_text, rule_line
 from holdfast.reports.tuning import FEED_ITEMS
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.screen import answer_json, note, say
 
+CHECK_FORMATS = ("text", "markdown", "sarif")
 FORMATS = ("text", "markdown", "json", "atom")
 
 
@@ -58,18 +61,61 @@ def _print(made: MemoryDigest, form: str) -> None:
         say(*(render_markdown(made) if form == "markdown" else render_text(made)))
 
 
-@command("holdfast pr", "holdfast pr origin/main | gh pr comment 12 --body-file -", memory=True)
+@command(
+    "holdfast pr", "holdfast pr origin/main | gh pr comment 12 --body-file -", "holdfast pr --check",
+    "holdfast pr --check origin/main --format sarif > holdfast.sarif", memory=True,
+)  # fmt: skip
 @click.argument("base", default="")
-def pr(call: Call, memory: Memory, base: str) -> None:
+@click.option(
+    "--check", "check", is_flag=True,
+    help="Print instead which lessons the branch makes stale, contradicts or touches.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(CHECK_FORMATS), default=None,
+    help="How to print the check.  [default: text]",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="With --check: exit with 1 if a lesson is stale or contradicted.")
+def pr(call: Call, memory: Memory, base: str, check: bool, form: str | None, strict: bool) -> int:
     """Print as Markdown the confirmed lessons of the current branch since it left BASE, by default the main line.
 
     Private lessons, your own lessons for all projects and unconfirmed lessons are left out. Nothing is sent.
+
+    With --check, the command compares the project's confirmed lessons with what the branch changes, committed or not. A
+    lesson is made stale if the branch changes the signature of its definition, or takes its code away. It is
+    contradicted if the branch adds a line with a name that the lesson forbids. It is touched if the body of its
+    definition changed.
     """
+    if not check and (form or strict):
+        raise click.UsageError("--format and --strict belong to --check")
+    if check:
+        return _print_check(call, memory.check_change(base), form or "text", strict)
     if call.as_json:
         lessons = branch_lessons(memory.services, memory.location, base)
         answer_json({"lessons": [lesson_json(lesson) for lesson in lessons]})
-        return
+        return 0
     (learnt,) = branch_digest(memory.services, memory.location, base).sections
     say(*sorted(map(rule_line, learnt.items)))
     if not learnt.total:
         note("this branch taught no confirmed lesson")
+    return 0
+
+
+def _print_check(call: Call, made: ChangeCheck, form: str, strict: bool) -> int:
+    if form == "sarif":
+        answer_json(check_sarif(made))
+    elif call.as_json:
+        effects = [
+            {
+                "effect": row.effect, "lesson": row.lesson.id, "title": row.lesson.title, "path": row.path,
+                "line": row.line, "reason": row.reason,
+            }
+            for row in made.effects
+        ]  # fmt: skip
+        answer_json({"fork": made.fork, "files": list(made.files), "lessons": made.lessons, "effects": effects})
+    else:
+        say(*(check_markdown(made) if form == "markdown" else check_text(made)))
+        note(
+            f"{len(made.files)} changed files, {made.lessons} confirmed lessons, {len(made.effects)} of them concerned"
+        )
+    grave = any(row.effect != "touched" for row in made.effects)
+    return 1 if strict and grave else 0
