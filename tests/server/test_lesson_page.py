@@ -96,7 +96,9 @@ def test_a_writers_edit_is_a_proposal_that_others_do_not_see(members: dict[str, 
     assert "Your revision waits for a reviewer." in text
     assert "It is unconfirmed" in text
     proposal = answer.url.path.rpartition("/")[2]
-    assert members["reader"].get(f"{LESSONS}/{proposal}").status_code == 404
+    hidden, unknown = (members["reader"].get(f"{LESSONS}/{ref}") for ref in (proposal, proposal[:-4] + "0000"))
+    assert (hidden.status_code, unknown.status_code) == (404, 404)
+    assert hidden.text.replace(proposal[-8:], "") == unknown.text.replace(f"{proposal[-8:-4]}0000", "")
     assert members["reader"].get(f"{LESSONS}/{proposal}/edit").status_code == 403
     assert "A revision of it waits" not in words_of(members["reader"].get(f"{LESSONS}/{lesson}").text)
     assert "A revision of it waits" in words_of(members["admin"].get(f"{LESSONS}/{lesson}").text)

@@ -10,6 +10,7 @@ from holdfast.curation.review import WAITING
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.team import Confirmation, Flag
 from holdfast.domain.vocabulary import LIVING, LessonId
+from holdfast.pages.lessonform import find_lesson
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.view import View
 from holdfast.reports.lessonstory import LessonStory, Section, tell_lesson
@@ -53,7 +54,7 @@ class LessonData:
 def make_lesson(view: View, query: LessonQuery) -> Page:
     """Return the page of a lesson. Raises LessonNotFoundError for one that the reader may not see."""
     memory = view.memory
-    story = tell_lesson(memory.services, memory.location, view.parameters["lesson"], sees=view.sees, whole=query.whole)
+    story = tell_lesson(memory.services, memory.location, find_lesson(view).id, sees=view.sees, whole=query.whole)
     data = LessonData(story=story, said=tuple(_said(view, story.lesson)), actions=tuple(_actions(view, story)))
     title = "A forgotten lesson" if story.lesson.state == "forgotten" else story.lesson.title
     return Page(template="lesson", title=title, data=data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from holdfast.domain.lesson import INSIGHT_LIMIT, TITLE_LIMIT, Lesson
-from holdfast.errors import HoldfastError, StaleWriteError
+from holdfast.errors import AmbiguousIdError, HoldfastError, LessonNotFoundError, StaleWriteError
 from holdfast.lean.plain import render_instant
 from holdfast.lessons.lookup import not_found
 from holdfast.pages.page import NoValues, Page, PageRow
@@ -69,10 +69,24 @@ class EditData:
 
 def make_edit(view: View, query: NoValues) -> Page:
     """Return the page for editing a lesson."""
-    lesson = view.memory.get(view.parameters["lesson"])
-    if not view.sees(lesson):
-        raise not_found(view.memory.location, view.parameters["lesson"])
+    lesson = find_lesson(view)
     return edit_page(lesson, form_of(lesson))
+
+
+def find_lesson(view: View) -> Lesson:
+    """Return the lesson of the address. Raises LessonNotFoundError, in the same words for one that may not be seen."""
+    memory, ref = view.memory, view.parameters["lesson"]
+    try:
+        lesson = memory.get(ref)
+    except LessonNotFoundError:
+        raise not_found(memory.location, ref) from None
+    except AmbiguousIdError:
+        if view.is_served:  # the error names ids, also of what the reader may not see
+            raise not_found(memory.location, ref) from None
+        raise
+    if not view.sees(lesson):
+        raise not_found(memory.location, ref)
+    return lesson
 
 
 def edit_page(lesson: Lesson, form: EditForm, problem: HoldfastError | None = None) -> Page:

@@ -169,12 +169,15 @@ def _lines(span: CodeSpan) -> NumberedLines:
 
 
 def _commit(services: Services, location: Location, anchor: Anchor, verdict: Verdict) -> CommitMade | None:
+    history = services.workspace.history(location)
     commit = changing_commit(services, location, anchor, verdict)
+    if not commit and anchor.commit and history.contains(anchor.commit):
+        commit = UNCOMMITTED  # no commit has touched the file since, and it differs
     if commit == UNCOMMITTED:
         return CommitMade(id="")
     if not commit:
         return None
-    points = services.workspace.history(location).list_points(commit, commit)
+    points = history.list_points(commit, commit)
     point = points[-1] if points else None
     return CommitMade(id=commit, subject=point.subject if point else "", at=point.at if point else None)
 
