@@ -50,6 +50,9 @@ HOOK_SEARCH_S = 0.1
 TIMEOUT_SCALE = 20.0
 """How many times longer git may take where nobody waits for a hook's answer."""
 
+INDEX_WAIT_S = 0.25
+"""How long a page waits for another process that builds the code index, before it does without."""
+
 CLAIM_TURN_S = 0.1
 """How long a hook waits for another process to write down whose a declared project id is."""
 
@@ -327,7 +330,7 @@ class CodeIndexOnce:
         self, settings: Settings, workspace: Workspace, clock: Clock, cold: bool, wait_s: float | None = None
     ) -> None:
         """`wait_s` is how long a call may wait for another process that builds the index."""
-        self._wait_s = wait_of(settings) if cold else wait_s
+        self._wait_s = wait_of(settings) if cold else None if wait_s is None else min(wait_s, INDEX_WAIT_S)
         self._settings = settings
         self._workspace = workspace
         self._clock = clock

@@ -110,8 +110,9 @@ def error_data(error: Exception, *, is_served: bool) -> ErrorData:
     is_hidden = kind is BUG or (is_served and isinstance(error, StoreError))
     detail = "" if is_hidden else clean(str(error))[:1_000]
     hint = "" if is_hidden else clean(str(getattr(error, "hint", "")))[:1_000]
+    sentences = (kind.hint, _sentence(hint)) if isinstance(error, StoreError) else (_sentence(hint) or kind.hint,)
     return ErrorData(
-        status=kind.status, title=kind.title, detail=_sentence(detail), hint=_sentence(hint or kind.hint),
+        status=kind.status, title=kind.title, detail=_sentence(detail), hint=" ".join(filter(None, sentences)),
         command="" if is_served else kind.command, is_passing=kind.is_passing,
     )  # fmt: skip
 
