@@ -66,6 +66,10 @@ class Client:
         client.place, client._transport = Place(project=project), transport
         return client
 
+    def of_project(self, project: str) -> Client:
+        """Return a client of another project over the same connections."""
+        return Client.through(self._transport, project=project)
+
     def __repr__(self) -> str:
         return f"Client({self._transport.url!r}, project={self.place.project!r})"
 

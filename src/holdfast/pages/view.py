@@ -49,6 +49,8 @@ class View:
     """When this browser looked at the project's home page before; None: never."""
     is_served: bool = False
     """Whether this is a server, which has no work tree: verdicts on the code are then `unverified`."""
+    url: str = ""
+    """The address of the server, as people outside of it have it; empty where there is no server."""
     is_static: bool = False
     """Whether the page becomes a file: no forms, no search box."""
 

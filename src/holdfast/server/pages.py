@@ -1,34 +1,40 @@
-"""Makes pages from the templates. Every value is escaped, and a page loads nothing but our style sheet."""
+"""The pages of sign-in, in the frame of all other pages; nobody is known on them yet."""
 
 from __future__ import annotations
 
-from hashlib import sha256
-from importlib.resources import files
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from starlette.requests import Request
 from starlette.responses import Response
 
-POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
-)
-_TEMPLATES = Environment(
-    loader=PackageLoader("holdfast.server"), autoescape=select_autoescape(default=True), undefined=StrictUndefined,
-    trim_blocks=True, lstrip_blocks=True,
-)  # fmt: skip
-_STYLE = files("holdfast.server").joinpath("static/holdfast.css").read_bytes()
-STYLE_PATH = f"/static/holdfast-{sha256(_STYLE).hexdigest()[:12]}.css"
-"""The address of the style sheet, which changes with it."""
+from holdfast.pages.addresses import Addresses
+from holdfast.pages.frame import POLICY, render
+from holdfast.pages.page import HTML, Page
+from holdfast.pages.table import make_addresses
+from holdfast.pages.view import View
+from holdfast.surfaces.web.trouble import ErrorData
+
+NEVER = datetime.min.replace(tzinfo=UTC)
+"""The time of a page that shows none."""
 
 
-def page(template: str, /, status: int = 200, **values: Any) -> Response:
+def page(template: str, title: str, data: Any, status: int = 200) -> Response:
     """Return the page of that template."""
-    text = _TEMPLATES.get_template(f"{template}.html").render(style=STYLE_PATH, **values)
-    return Response(text, status, {"content-security-policy": POLICY}, "text/html")
+    view = View(now=NEVER, addresses=_addresses(), is_served=True)
+    text = render(None, Page(template=template, title=title, data=data), view)
+    return Response(text, status, {"content-security-policy": POLICY}, HTML)
 
 
-async def answer_style(request: Request) -> Response:
-    """Answer with the style sheet."""
-    return Response(_STYLE, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type="text/css")
+def refusal(status: int, text: str) -> Response:
+    """Return the page that says why something did not work."""
+    title = "That did not work"
+    data = ErrorData(
+        status=status, title=title, detail=text, hint="", command="", is_passing=status in (429, 503)
+    )  # fmt: skip
+    return page("error", title, data, status)
+
+
+@cache
+def _addresses() -> Addresses:
+    return make_addresses()

@@ -1,4 +1,4 @@
-"""How a person signs in with a browser, and the page on which they keep their tokens.
+"""How a person signs in with a browser, and out of it.
 
 A person comes through the identity provider, through an invitation link, or with a personal token. Each way ends in a
 token of the kind `session` in a cookie. Opening an invitation changes nothing, because programs look at links too.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_bytes, token_urlsafe
@@ -23,23 +22,21 @@ from starlette.routing import Route
 
 from holdfast.domain.team import (
     FIRST_ORGANISATION,
-    ROLES,
     Member,
     OrganisationId,
     SignInAttempt,
     TeamCaller,
-    Token,
-    role_rank,
 )
 from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError
 from holdfast.pages.addresses import is_ours
+from holdfast.pages.signin import InvitationData, JoinedData, SignInData
 from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend, TeamServices
 from holdfast.server.browser import Cookie
 from holdfast.server.config import ServeSettings
 from holdfast.server.gate import NOTES
 from holdfast.server.logs import log
-from holdfast.server.pages import STYLE_PATH, answer_style, page
+from holdfast.server.pages import page, refusal
 from holdfast.surfaces.web.entrance import comes_from_here
 from holdfast.team import access, invitations, signin, tokens
 from holdfast.team.quotas import check_failures, note_failure
@@ -50,12 +47,11 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 FORM_BYTES = 16_000
 """Most bytes of a form."""
-TOKENS_SHOWN = 200
 NOT_WHOLE = "The sign-in was not finished. Try again."
 
 
 class SignIn:
-    """The pages of sign-in and of the own account."""
+    """The pages of sign-in."""
 
     def __init__(self, settings: ServeSettings, backend: TeamBackend, clock: Clock) -> None:
         self._settings = settings
@@ -74,11 +70,8 @@ class SignIn:
             ("GET", "/signin/callback", self._return),
             ("GET", "/invite/{secret}", self._show_invitation),
             ("POST", "/invite/{secret}", self._accept),
-            ("GET", "/account", self._show_account),
-            ("POST", "/account/tokens", self._make_token),
-            ("POST", "/account/tokens/{token}/revoke", self._revoke),
+            ("GET", "/account", self._go_to_tokens),
             ("POST", "/signout", self._leave),
-            ("GET", STYLE_PATH, answer_style),
         )
         return [Route(path, self._guarded(path, answer), methods=[method]) for method, path, answer in rows]
 
@@ -86,17 +79,17 @@ class SignIn:
         async def endpoint(request: Request) -> Response:
             request.scope[NOTES]["route"] = path
             if not comes_from_here(request):
-                return _refusal(403, "The request does not come from a page of this server.")
+                return refusal(403, "The request does not come from a page of this server.")
             try:
                 return await answer(request)
             except NotSignedInError:
                 return RedirectResponse("/signin", 303)
             except RateLimitedError as exc:
-                refused = _refusal(429, f"{exc}.")
+                refused = refusal(429, f"{exc}.")
                 refused.headers["retry-after"] = str(exc.retry_after_s)
                 return refused
             except HoldfastError as exc:
-                return _refusal(400, f"{exc}.")
+                return refusal(400, f"{exc}.")
 
         return endpoint
 
@@ -111,7 +104,8 @@ class SignIn:
     def _ways(self, error: str = "", status: int = 200, to: str = "") -> Response:
         """Return the page with the ways in; `to` is where the person wanted to go."""
         provider = self._settings.oidc_name if self._provider else ""
-        return page("signin", status, error=error, provider=provider, to=to if is_ours(to) else "")
+        data = SignInData(provider=provider, to=to if is_ours(to) else "", error=error)
+        return page("signin", "Sign in", data, status)
 
     async def _take_token(self, request: Request) -> Response:
         """Sign in the member of a personal token."""
@@ -225,13 +219,14 @@ class SignIn:
             try:
                 invitation = invitations.read_invitation(self._backend, secret, self._clock.now())
             except (NotSignedInError, NotFoundError):
-                return _refusal(404, "This invitation does not hold, or not any more. Ask for a new one.")
+                return refusal(404, "This invitation does not hold, or not any more. Ask for a new one.")
             team = invitations.open_team(self._backend, self._clock, token_bytes, secret)
             organisation = access.organisation_of(team.stores)
-            return page(
-                "invite", 400 if error else 200, organisation=organisation.name, role=invitation.role,
-                email=invitation.email, name=invitation.name, error=error,
+            data = InvitationData(
+                organisation=organisation.name, role=invitation.role, email=invitation.email, name=invitation.name,
+                error=error,
             )  # fmt: skip
+            return page("invitation", f"Join {organisation.name}", data, 400 if error else 200)
 
         return await _in_thread(read)
 
@@ -239,19 +234,23 @@ class SignIn:
         """Make the reader of the link a member, sign them in, and show their first token."""
         secret, name = request.path_params["secret"], (await _form(request)).get("name", "").strip()
 
-        def join() -> tuple[str, str]:
+        def join() -> tuple[str, JoinedData]:
             team = invitations.open_team(self._backend, self._clock, token_bytes, secret)
             _, _, session = invitations.accept(team, secret, name=name)
             caller = access.authenticate(self._backend, self._clock, session)
-            return session, tokens.issue(team, caller, name="first token")[1]
+            token = tokens.issue(team, caller, name="first token")[1]
+            organisation = access.organisation_of(team.stores).name
+            return session, JoinedData(
+                organisation=organisation, name=caller.name, role=caller.role, token=token, url=self._settings.url
+            )
 
         try:
-            session, text = await _in_thread(join)
+            session, joined = await _in_thread(join)
         except (NotSignedInError, NotFoundError):
             return await self._invitation(secret)
         except HoldfastError as exc:
             return await self._invitation(secret, f"{exc}.")
-        answer = await _in_thread(lambda: self._account(self._authenticate(session), secret=text))
+        answer = page("joined", f"Welcome to {joined.organisation}", joined)
         self._session.write(answer, session, SESSION_HOURS * 3_600)
         return answer
 
@@ -261,8 +260,6 @@ class SignIn:
         self._session.write(answer, session, SESSION_HOURS * 3_600)
         return answer
 
-    # The own account
-
     def _authenticate(self, text: str) -> TeamCaller:
         """Return who the browser's token belongs to. Raises NotSignedInError."""
         caller = access.authenticate(self._backend, self._clock, text)
@@ -270,46 +267,13 @@ class SignIn:
             raise NotSignedInError("not a browser's token")
         return caller
 
-    async def _show_account(self, request: Request) -> Response:
-        text = self._session.read(request)
-
-        def show() -> tuple[Response, bool]:
-            caller = self._caller(request)
-            return self._account(caller), tokens.renew_session(self._team(caller.organisation), caller.token)
-
-        answer, is_renewed = await _in_thread(show)
-        if is_renewed:
-            self._session.write(answer, text, SESSION_HOURS * 3_600)
-        return answer
+    async def _go_to_tokens(self, request: Request) -> Response:
+        return RedirectResponse("/team/tokens", 303)
 
     def _caller(self, request: Request) -> TeamCaller:
         caller = self._authenticate(self._session.read(request))
         request.scope[NOTES].update(organisation=caller.organisation, token=caller.token, member=caller.member)
         return caller
-
-    async def _make_token(self, request: Request) -> Response:
-        form = await _form(request)
-
-        def make() -> Response:
-            caller = self._caller(request)
-            try:
-                _, text = tokens.issue(
-                    self._team(caller.organisation), caller, name=form.get("name", ""),
-                    role=form.get("role") or None, days=_number(form.get("days", "")),  # type: ignore[arg-type]
-                )  # fmt: skip
-            except HoldfastError as exc:
-                return self._account(caller, error=f"{exc}.", status=400)
-            return self._account(caller, secret=text)
-
-        return await _in_thread(make)
-
-    async def _revoke(self, request: Request) -> Response:
-        def revoke() -> None:
-            caller = self._caller(request)
-            tokens.revoke(self._team(caller.organisation), caller, request.path_params["token"])
-
-        await _in_thread(revoke)
-        return RedirectResponse("/account", 303)
 
     async def _leave(self, request: Request) -> Response:
         def leave() -> None:
@@ -320,40 +284,6 @@ class SignIn:
         answer = RedirectResponse("/signin", 303)
         self._session.clear(answer)
         return answer
-
-    def _account(self, caller: TeamCaller, *, secret: str = "", error: str = "", status: int = 200) -> Response:
-        stores, now = self._backend.open(caller.organisation), self._clock.now()
-        member = stores.records.get(Member, caller.member)
-        if member is None:
-            raise NotSignedInError("the member is gone")
-        own = stores.records.find(Token, {"member": caller.member}, limit=TOKENS_SHOWN)
-        rows = [_Row.of(token, now) for token in own if token.kind == "personal"]
-        return page(
-            "account", status, member=member, organisation=access.organisation_of(stores).name, tokens=rows,
-            secret=secret, error=error, url=self._settings.url,
-            roles=[role for role in ROLES if role_rank(role) <= role_rank(caller.role)],
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A token as the page shows it."""
-
-    id: str
-    name: str
-    role: str
-    until: str
-    used: str
-    holds: bool
-
-    @classmethod
-    def of(cls, token: Token, now: datetime) -> _Row:
-        ends = token.expires_at
-        return cls(
-            id=token.id, name=token.name, role=token.role, until=f"{ends:%Y-%m-%d}" if ends else "revoked",
-            used=f"{token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never",
-            holds=token.revoked_at is None and (ends is None or ends > now),
-        )  # fmt: skip
 
 
 def _make_provider(settings: ServeSettings) -> Any:
@@ -390,11 +320,3 @@ def _address(request: Request) -> str:
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else -1
-
-
-def _refusal(status: int, text: str) -> Response:
-    return page("message", status, title="That did not work", text=text)

@@ -91,7 +91,7 @@ class ServedEntrance:
             of=_line(project) if project else None,
             way=Client.through(transport, project=project.id if project else ""),
             projects=projects, verbs=caller.verbs, role=caller.role,
-            person=Person(id=caller.member, name=caller.name), is_served=True,
+            person=Person(id=caller.member, name=caller.name), is_served=True, url=self._settings.url,
             sees=partial(review.sees, stores, caller, project) if project else _sees_nothing,
         )  # fmt: skip
 
