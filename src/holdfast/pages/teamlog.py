@@ -136,7 +136,8 @@ def _day_line(day: date, changes: Sequence[tuple[Change, str]]) -> DayLine:
     for change, _ in changes:
         counts[DONE.get(change.verb, "changed")] += len(change.lessons)
     return DayLine(
-        day=datetime.combine(day, time.min, UTC), done=tuple(DoneLine(done=done, lessons=counts[done]) for done in ORDER if counts[done]),
+        day=datetime.combine(day, time.min, UTC),
+        done=tuple(DoneLine(done=done, lessons=counts[done]) for done in ORDER if counts[done]),
         members=_sorted(change.actor for change, _ in changes), projects=_sorted(project for _, project in changes),
     )  # fmt: skip
 
