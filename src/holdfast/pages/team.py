@@ -111,7 +111,7 @@ class MembersData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class ListQuery:
     """Where a list goes on."""
 
     cursor: str = ""
@@ -207,7 +207,7 @@ def read_projects(view: View) -> tuple[ProjectLine, ...]:
 # Members
 
 
-def make_members(view: View, query: Cursor) -> Page:
+def make_members(view: View, query: ListQuery) -> Page:
     """Return the page of the members."""
     client = team_client(view)
     page = client.members(limit=A_PAGE, cursor=query.cursor)
@@ -283,7 +283,7 @@ def _is_open(invitation: Invitation, now: datetime) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NameForm:
+class OwnNameForm:
     """A new name."""
 
     name: str
@@ -316,7 +316,7 @@ def _client(door: Door) -> Client:
     return door
 
 
-def rename_me(door: Door, parameters: Mapping[str, str], form: NameForm) -> ActionAnswer:
+def rename_me(door: Door, parameters: Mapping[str, str], form: OwnNameForm) -> ActionAnswer:
     """Change the reader's own name."""
     client = _client(door)
     client.change_member(client.me().member, name=form.name)
@@ -375,7 +375,7 @@ def with_article(role: str) -> str:
 # Tokens
 
 
-def make_tokens(view: View, query: Cursor) -> Page:
+def make_tokens(view: View, query: ListQuery) -> Page:
     """Return the page of the tokens."""
     client = team_client(view)
     this = client.me().token
@@ -470,17 +470,17 @@ def _roles_for(verb: Verb) -> tuple[Role, ...]:
 
 PAGES = (
     PageRow(
-        path="/team/members", name="members", title="Team", make=make_members, query=Cursor, is_served_only=True
+        path="/team/members", name="members", title="Team", make=make_members, query=ListQuery, is_served_only=True
     ),
     PageRow(
-        path="/team/tokens", name="tokens", title="Tokens", make=make_tokens, query=Cursor, is_served_only=True,
+        path="/team/tokens", name="tokens", title="Tokens", make=make_tokens, query=ListQuery, is_served_only=True,
         under="members",
     ),
     PageRow(path="/team/roles", name="roles", title="Roles", make=make_roles, is_served_only=True, under="members"),
 )  # fmt: skip
 ACTIONS = (
     ActionRow(
-        path="/team/me", name="rename-me", verb="read", act=rename_me, form=NameForm, is_served_only=True
+        path="/team/me", name="rename-me", verb="read", act=rename_me, form=OwnNameForm, is_served_only=True
     ),
     ActionRow(
         path="/team/members/{member}", name="change-member", verb="administer", act=change_member, form=MemberForm,

@@ -70,7 +70,7 @@ def make_settings(view: View, query: NoValues) -> Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NameForm:
+class OrganisationNameForm:
     """The organisation's name."""
 
     name: str
@@ -141,7 +141,7 @@ def _done(message: str) -> ActionAnswer:
     return ActionAnswer(message=message, to=Goal(name="settings"))
 
 
-def save_name(door: Door, parameters: Mapping[str, str], form: NameForm) -> ActionAnswer:
+def save_name(door: Door, parameters: Mapping[str, str], form: OrganisationNameForm) -> ActionAnswer:
     """Change the organisation's name."""
     return _done(f"The organisation is called {_client(door).change_organisation(name=form.name).name} now.")
 
@@ -206,7 +206,7 @@ PAGES = (
     ),
 )  # fmt: skip
 ACTIONS = (
-    ActionRow(path="/team/settings/name", name="save-name", verb="administer", act=save_name, form=NameForm,
+    ActionRow(path="/team/settings/name", name="save-name", verb="administer", act=save_name, form=OrganisationNameForm,
               is_served_only=True),
     ActionRow(path="/team/settings/review", name="save-rules", verb="administer", act=save_rules, form=RulesForm,
               is_served_only=True),
