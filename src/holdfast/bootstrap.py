@@ -91,6 +91,9 @@ from holdfast.workspace.local import LocalWorkspace
 if TYPE_CHECKING:
     from holdfast.home.remotes import Remote
     from holdfast.publishing.remote.exchange import ExchangeReport, Progress
+    from holdfast.reports.sessionstory import Part, SessionStory
+    from holdfast.reports.threads import ThreadChoice, Threads
+    from holdfast.reports.timeline import SessionChoice, Timeline
 
 P = ParamSpec("P")
 SYNC_LOCK = "sharing"
@@ -520,6 +523,25 @@ class Memory:
     # Reports
 
     check_change = _here(_changecheck.check_change)
+
+    def sessions(self, choice: SessionChoice) -> Timeline:
+        """Return the project's sessions that match, by day, newest first."""
+        from holdfast.reports.timeline import timeline  # late, like the other reports on sessions: few commands need it
+
+        return timeline(self.services, self.location, choice)
+
+    def session_story(self, session: str, *, whole: Part = "") -> SessionStory:
+        """Return the story of a session, with one part of it whole. Raises NotFoundError for an unknown session."""
+        from holdfast.reports.sessionstory import tell_session
+
+        return tell_session(self.services, self.location, SessionId(session), whole=whole)
+
+    def threads(self, choice: ThreadChoice | None = None) -> Threads:
+        """Return failures with their tries and cures across sessions, the open ones first."""
+        from holdfast.reports.threads import ThreadChoice, threads
+
+        return threads(self.services, self.location, choice or ThreadChoice())
+
     digest = _here(_digest.make_digest)
     topics = _here(_topics.find_topics)
     rename_topic = _here(_topics.rename_topic)

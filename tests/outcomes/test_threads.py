@@ -10,9 +10,8 @@ from itertools import permutations
 import pytest
 
 from holdfast import Memory
-from holdfast.domain.event import Event
 from holdfast.domain.statefamilies import OPEN_THREADS, THREADS
-from holdfast.domain.vocabulary import EventId, SessionId
+from holdfast.domain.vocabulary import EventId
 from holdfast.outcomes.sessiondigest import load_digests, note_session_digest
 from holdfast.outcomes.threads import (
     Thread,
@@ -25,40 +24,8 @@ from holdfast.outcomes.threads import (
     standing_of,
 )
 from holdfast.outcomes.tuning import FAILING_NAMES, OPEN_DAYS, THREAD_DAYS, THREADS_MOST
-from holdfast.testing.builders import START, FixedClock, make_event
-
-RED = "--- FAIL: TestLate (0.02s)\n    late_test.go:12: expected 3, got 1\nFAIL\tapp/pkg\t0.3s\nFAIL"
-GREEN = "ok  \tapp/pkg\t0.3s"
-LINT = "pkg/a.go:3:4: error return value is not checked (errcheck)"
-
-
-class Story:
-    """The events of one session, a minute apart."""
-
-    def __init__(self, session: str = "s1", day: float = 0, branch: str = "work") -> None:
-        self.session, self.branch = SessionId(session), branch
-        self.at = START + timedelta(days=day)
-        self.events: list[Event] = []
-
-    def ran(self, command: str, output: str = "", exit_code: int = 0) -> Story:
-        kind = "tool_failure" if exit_code else "tool_result"
-        self._add(kind=kind, tool="Bash", command=command, text=output, exit_code=exit_code)
-        return self
-
-    def red(self, command: str = "go test ./pkg", output: str = RED) -> Story:
-        return self.ran(command, output, 1)
-
-    def green(self, command: str = "go test ./pkg", output: str = GREEN) -> Story:
-        return self.ran(command, output)
-
-    def edited(self, *files: str) -> Story:
-        for file in files:
-            self._add(kind="file_edit", tool="Edit", files=(file,), old="a", new="b", text="")
-        return self
-
-    def _add(self, **fields: object) -> None:
-        self.at += timedelta(minutes=1)
-        self.events.append(make_event(session=self.session, at=self.at, branch=self.branch, **fields))
+from holdfast.testing.builders import FixedClock
+from tests.stories import LINT, RED, Story
 
 
 def folded(*stories: Story, threads: Sequence[Thread] = (), now: datetime | None = None) -> list[Thread]:
@@ -84,13 +51,19 @@ def test_a_test_is_one_failure_by_its_name_whatever_command_ran_it() -> None:
 
 
 def test_a_check_is_one_failure_until_it_passes_and_again_with_the_same_words() -> None:
-    other = "pkg/a.go:9:9: declared and not used: late"
+    other = "pkg/a.go:9:9: error is not nil (line 7) but it returns nil (nilerr)"
     story = Story().red("make lint", LINT).red("make lint", other).green("make lint", "")
     assert [thread.runs for thread in folded(story)] == [2]
     again = Story("s2", 1).red("make lint", other)
     assert [thread.runs for thread in folded(story, again)] == [3]
     another = Story("s2", 1).red("make lint", "pkg/b.go:1:1: missing cases in switch (exhaustive)")
     assert sorted(thread.runs for thread in folded(story, another)) == [1, 2]
+
+
+def test_a_slip_of_new_code_is_another_failure_each_time() -> None:
+    slip = "pkg/a.go:9:9: undefined: late"
+    story = Story().red("make lint", slip).green("make lint", "")
+    assert [thread.runs for thread in folded(story, Story("s2", 1).red("make lint", slip))] == [1, 1]
 
 
 def test_another_command_is_one_failure_by_its_line_and_its_error() -> None:
@@ -283,14 +256,14 @@ def test_an_order_in_an_output_is_not_repeated(words: str) -> None:
 # In the store
 
 
-def at(memory: Memory, story: Story) -> Memory:
+def by_its_clock(memory: Memory, story: Story) -> Memory:
     """Return the memory by a clock that stands at the end of the story."""
     return memory.with_services(replace(memory.services, clock=FixedClock(story.at)))
 
 
 def test_the_learner_stores_threads_and_what_may_be_named(memory: Memory) -> None:
     story = Story().red()
-    here = at(memory, story)
+    here = by_its_clock(memory, story)
     note_runs(here.services, here.location, story.session, story.events, {})
     project = here.location.project.id
     assert [thread.text for thread in load_threads(here.services, here.location)] == ["TestLate"]
@@ -306,11 +279,23 @@ def test_an_unreadable_value_is_an_empty_one(memory: Memory) -> None:
         assert load_threads(memory.services, memory.location) == []
 
 
+def test_words_older_than_the_retention_window_are_not_kept(memory: Memory) -> None:
+    story, later = Story().red(), Story("s2", 3).red("make lint", LINT)
+    for each in (story, later):
+        here = by_its_clock(memory, each)
+        here = here.with_services(replace(here.services, retention_days=2))
+        note_runs(here.services, here.location, each.session, each.events, {})
+    assert {thread.text: bool(thread.error) for thread in load_threads(here.services, here.location)} == {
+        "TestLate": False, "make lint": True,
+    }  # fmt: skip
+    assert "expected 3" not in here.services.store.get_state(THREADS, here.location.project.id)
+
+
 def test_a_session_in_numbers(memory: Memory) -> None:
     story = Story().red().edited("pkg/a.go", "pkg/a.go").green().ran("git commit -m 'Mend it'", "[work 1a2] Mend it")
     story.at += timedelta(hours=5)
     story.ran("ls")
-    here = at(memory, story)
+    here = by_its_clock(memory, story)
     note_session_digest(here.services, here.location, story.session, story.events, {})
     digest = load_digests(here.services, here.location)[story.session]
     assert (digest.events, digest.edits, digest.files, digest.commands) == (6, 2, 1, 4)
@@ -321,7 +306,7 @@ def test_a_session_in_numbers(memory: Memory) -> None:
 def test_a_repositorys_transcript_gives_no_thread_and_no_name(memory: Memory) -> None:
     story = Story().red()
     claims = [replace(event, trust="repository") for event in story.events]
-    here = at(memory, story)
+    here = by_its_clock(memory, story)
     note_session_digest(here.services, here.location, story.session, claims, {EventId("e"): EventId("f")})
     assert load_threads(here.services, here.location) == []
     assert load_digests(here.services, here.location)[story.session].person == ""

@@ -7,7 +7,6 @@ re-run that passes by itself. Failing tests belong to `red_green`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from holdfast.domain.candidate import Candidate
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Evidence
 from holdfast.text.attempts import Attempt, attempts, reports_tests
-from holdfast.text.complaints import DIAGNOSTIC, complaint
+from holdfast.text.complaints import DIAGNOSTIC, SLIP, complaint
 from holdfast.text.orders import fetches, instructs
 from holdfast.text.shell import command_target
 from holdfast.text.signature import error_signature
@@ -41,15 +40,6 @@ UNSURE = 0.35
 """Probability at which a find only waits for a person."""
 WORTH = {"absent": 0.8, "protected": 0.8, "variable": 0.75, "flag": 0.6, "edit": 0.45}
 """Estimated share of finds worth keeping (read by eye, five repositories), by the sort of cure."""
-
-_SLIP = re.compile(
-    r"undefined: |declared and not used|imported and not used|is not defined|cannot find (?:name|symbol|module)"
-    r"|\bTS\d{4,5}\b|cannot use |syntax error|SyntaxError|expected [';(]|unused|mismatched types|not enough arguments"
-    r"|too many arguments|could not apply|CONFLICT|Merge conflict|missing import|error\[E\d+\]|IndentationError"
-    r"|NameError",
-    re.IGNORECASE,
-)
-"""Messages of a compiler about a slip in new code, or of git about a conflict; only that one edit cures it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +101,7 @@ def _cured(window: Sequence[Event], failure: Attempt | None, recent: list[Attemp
 def _explained(window: Sequence[Event], failure: Attempt, run: Attempt, edits: list[Event]) -> _Explained | None:
     """Return the edits with their stated cause; None for a slip of new code, too many files or no cause."""
     words = complaint(failure.event.text)
-    if not words or _SLIP.search(words) or DIAGNOSTIC.search(failure.event.text[:20_000]):
+    if not words or SLIP.search(words) or DIAGNOSTIC.search(failure.event.text[:20_000]):
         return None
     named = [edit for edit in edits if _names(failure.event.text, edit.files[0])]
     subjects = [edit for edit in named or edits if not is_personal("/" + edit.files[0]) and ":" not in edit.files[0]]
@@ -120,7 +110,7 @@ def _explained(window: Sequence[Event], failure: Attempt, run: Attempt, edits: l
         return None
     about = "\n".join((failure.event.text[:8_000], failure.line, *(f"{e.files[0]} {e.old} {e.new}" for e in subjects)))
     cause = stated_cause(window, failure.at, run.at, about)
-    if cause is None or _SLIP.search(cause[0]):
+    if cause is None or SLIP.search(cause[0]):
         return None
     return _Explained(cause=cause[0], evidence=cause[1], edits=tuple(subjects), files=files)
 

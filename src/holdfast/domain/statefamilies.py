@@ -99,12 +99,11 @@ SESSIONS_OPEN = _kept("sessions_open", "store",
     "one value, bounded")
 LEARNING_TROUBLE = _kept("learning_trouble", "store",
     "why the user's model could not be asked for several sessions in a row, in one line", _ONE)
-THREADS = _kept("threads", "project",
-    "JSON: failures that sessions tried to mend, with their tries and cures, the newest",
-    _BOUNDED, holds_words=True)
-OPEN_THREADS = _kept("open_threads", "project",
+THREADS = _expiring("threads", "project",
+    "JSON: failures that sessions tried to mend, with their tries and cures, the newest", 60, holds_words=True)
+OPEN_THREADS = _expiring("open_threads", "project",
     "JSON: those of the failures that no run has shown as mended and that a session's start may name, a few",
-    _BOUNDED, holds_words=True)
+    14, holds_words=True)
 BRIEF = _expiring("brief", "work tree",
     "JSON: the lines that a session's start may tell, when they were collected, and the person who works here",
     SESSION_DAYS, names_lessons=True)

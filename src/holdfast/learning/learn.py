@@ -22,7 +22,6 @@ from holdfast.learning.associations import associate
 from holdfast.learning.commandcard import retire_ruled_out, update_cards
 from holdfast.learning.tuning import ATTEMPTS, BARREN_KEPT, CALLS_OF_WORK, EVENTS_A_READ, SET_ASIDE_MOST
 from holdfast.lessons.ledger import with_retries
-from holdfast.outcomes.sessiondigest import note_session_digest
 from holdfast.ports.services import Services, learned_position
 from holdfast.ports.store import EventFilter, LessonFilter
 
@@ -63,6 +62,8 @@ def learn(services: Services, location: Location, session: SessionId) -> LearnRe
 
     What was done in the session is noted too, in numbers, and its failures join the project's threads.
     """
+    from holdfast.outcomes.sessiondigest import note_session_digest  # late: commands that learn nothing stay quick
+
     events = session_events(services, location.project.id, session)
     proposed, failed = _detect(services, [_as_spoken(event) for event in events])
     report = _learn_from(services, location, session, events, proposed)

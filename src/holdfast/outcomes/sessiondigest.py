@@ -6,7 +6,7 @@ A list of sessions reads these rows and no events. They hold no words, so that e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from holdfast.domain.event import Event
@@ -20,7 +20,6 @@ from holdfast.outcomes.threads import Thread, note_runs
 from holdfast.outcomes.tuning import BRANCHES_NOTED, PAUSE_S
 from holdfast.ports.services import Services
 from holdfast.text.commits import commits_in
-from holdfast.text.window import failed, refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +35,9 @@ class SessionDigest:
     """Different files edited."""
     commands: int = 0
     failures: int = 0
-    """Commands and tools that failed."""
+    """Failures that it saw, or that it mended: failing tests, checks and commands, each once (`outcomes.threads`)."""
     mended: int = 0
-    """Failures that a later run of this session showed as mended."""
+    """Those of them that a run of this session showed as mended."""
     commits: int = 0
     person: str = ""
     """The id of whoever worked there; empty where git does not know."""
@@ -64,21 +63,23 @@ def note_session_digest(
     person = None if is_claim else services.workspace.person(location)
     digest = digest_of(session, events, threads)
     if person is not None:
-        digest = from_plain(SessionDigest, to_plain(digest) | {"person": person.id, "person_name": person.name})
+        digest = replace(digest, person=person.id, person_name=person.name)
     services.store.set_rows(SESSION_DIGESTS, location.project.id, {session: dumps(to_plain(digest))})
 
 
 def digest_of(session: SessionId, events: Sequence[Event], threads: Sequence[Thread]) -> SessionDigest:
     """Return a session in numbers, without the person; its events are in order of time."""
     edited = [event.files[0] for event in events if event.kind == "file_edit" and event.files]
+    mended = {thread.key for thread in threads if any(cure.session == session for cure in thread.cures)}
+    seen = {thread.key for thread in threads if any(tries.session == session for tries in thread.tries)}
     return SessionDigest(
         events=len(events),
         active_s=active_seconds(events),
         edits=len(edited),
         files=len(set(edited)),
         commands=sum(bool(event.command) and event.kind in ("tool_result", "tool_failure") for event in events),
-        failures=sum(failed(event) and not refused(event) for event in events),
-        mended=sum(any(cure.session == session for cure in thread.cures) for thread in threads),
+        failures=len(seen | mended),
+        mended=len(mended),
         commits=sum(1 for _ in commits_in(events)),
         branches=tuple(dict.fromkeys(event.branch for event in events if event.branch))[-BRANCHES_NOTED:],
     )
@@ -95,11 +96,12 @@ def load_digests(
 ) -> dict[SessionId, SessionDigest]:
     """Return the digests of these sessions, or of all; a session that nobody has learnt from has none."""
     rows = services.store.get_rows(SESSION_DIGESTS, location.project.id, sessions)
-    digests = ((SessionId(session), _parsed(value)) for session, value in rows.items())
+    digests = ((SessionId(session), parse_digest(value)) for session, value in rows.items())
     return {session: digest for session, digest in digests if digest is not None}
 
 
-def _parsed(value: str) -> SessionDigest | None:
+def parse_digest(value: str) -> SessionDigest | None:
+    """Return the digest of a stored row; None for one that this version cannot read."""
     try:
         return from_plain(SessionDigest, loads(value))
     except (InvalidValueError, TypeError, AttributeError):

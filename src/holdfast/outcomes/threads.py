@@ -40,7 +40,7 @@ from holdfast.outcomes.tuning import (
 from holdfast.ports.services import Services
 from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.text.checks import CHECKING, RunScope, includes, is_whole, ran_tests, runs_program, scope_of, selects
-from holdfast.text.complaints import complaint, could_not_begin, test_complaint
+from holdfast.text.complaints import SLIP, complaint, could_not_begin, test_complaint
 from holdfast.text.orders import instructs, is_order
 from holdfast.text.window import clip
 
@@ -138,10 +138,16 @@ def standing_of(thread: Thread, now: datetime) -> Standing:
 
 
 def load_threads(services: Services, location: Location) -> list[Thread]:
-    """Return the project's threads, the one that failed last first."""
-    return sorted(
-        _parsed(services.store.get_state(THREADS, location.project.id)), key=lambda thread: thread.last_at, reverse=True
-    )
+    """Return the project's threads, the one that failed last first; without words older than the retention window."""
+    threads = _parsed(services.store.get_state(THREADS, location.project.id))
+    recent = without_old_words(threads, services.clock.now(), services.retention_days)
+    return sorted(recent, key=lambda thread: thread.last_at, reverse=True)
+
+
+def without_old_words(threads: Iterable[Thread], now: datetime, retention_days: int) -> list[Thread]:
+    """Return the threads; those that failed last before the retention window without what they complained of."""
+    begin = now - timedelta(days=retention_days) if retention_days > 0 else None
+    return [replace(thread, error="") if begin and thread.last_at < begin else thread for thread in threads]
 
 
 def note_runs(
@@ -161,7 +167,8 @@ def note_runs(
     now, project = services.clock.now(), location.project.id
 
     def edit(value: str) -> str:
-        return _rendered(fold(_parsed(value), played, other_forms, now))
+        threads = fold(_parsed(value), played, other_forms, now)
+        return _rendered(without_old_words(threads, now, services.retention_days))
 
     threads = _parsed(services.store.edit_state(THREADS, project, edit))
     failures = open_failures(threads, now)
@@ -222,6 +229,11 @@ class Run:
     error: str = ""
     began: bool = True
     """Whether the command did its work; false where it was misspelt or its folder was wrong."""
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it tests, builds or inspects the code."""
+        return bool(self.scope.purpose)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,7 +325,7 @@ class _Fold:
         for name in run.tests:
             words = test_complaint(run.event.text, name, is_only=len(run.tests) == 1)
             self._add(_digest(name), "test", name, run, _speakable(words))
-        kind: ThreadKind = "check" if run.scope.purpose else "command"
+        kind: ThreadKind = "check" if run.is_check else "command"
         if not run.tests and (kind == "check" or (run.error and runs_program(run.line))):
             self._add(self._key_of(run, kind), kind, clip(run.line, THREAD_TEXT), run, run.error)
 
@@ -355,7 +367,7 @@ class _Fold:
         for thread in self.threads.values():
             if thread.kind != kind or run.scope not in thread.scopes:
                 continue
-            is_alike = bool(run.error) and thread.error == run.error
+            is_alike = bool(run.error) and thread.error == run.error and not SLIP.search(run.error)
             if is_alike or (kind == "check" and _is_open_at(thread, run.event.at)):
                 return thread.key
         return _digest(kind, run.line, run.event.id)

@@ -21,6 +21,7 @@ from holdfast.pages.page import HTML, ActionAnswer, Page, PageRow
 from holdfast.pages.table import NAVIGATION
 from holdfast.pages.view import View
 from holdfast.pages.words import plural
+from holdfast.reports.timeline import length_words
 
 STATIC = "/static/"
 MEDIA = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -139,7 +140,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "ago": ago, "day": day, "moment": moment, "count": count, "plural": plural, "short": short_id,
         "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words,
-        "address": address, "ticks": ticks,
+        "address": address, "ticks": ticks, "duration": length_words,
     }  # fmt: skip
     return environment
 

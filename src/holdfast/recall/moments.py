@@ -30,6 +30,7 @@ from holdfast.domain.records import Checkpoint, Delivery
 from holdfast.domain.statefamilies import ASKED, LEARNING_TROUBLE, OPEN_THREADS
 from holdfast.domain.vocabulary import LessonId
 from holdfast.outcomes.standing import is_withheld
+from holdfast.outcomes.tuning import OPEN_DAYS
 from holdfast.ports.store import LogFilter, get_readable
 from holdfast.ranking.relevance import EVERYDAY, TELLING, overlap_of, stems_of, weigh
 from holdfast.ranking.retrievers import score_triggers
@@ -167,7 +168,10 @@ def _notices(here: Situation, checkpoint: Checkpoint | None) -> list[str]:
     from holdfast.recall.openfailures import failures_line, parse_failures  # late: there is seldom one
 
     known = [here.call.session, *([checkpoint.session] if checkpoint is not None and checkpoint.failure else [])]
-    line = failures_line(parse_failures(failures), branch=here.location.branch, now=here.now, leave_out=known)
+    days = min(OPEN_DAYS, here.services.retention_days or OPEN_DAYS)
+    line = failures_line(
+        parse_failures(failures), branch=here.location.branch, now=here.now, leave_out=known, days=days
+    )
     return [trouble, line]
 
 

@@ -36,18 +36,23 @@ def parse_failures(value: str) -> list[OpenFailure]:
 
 
 def failures_line(
-    failures: Sequence[OpenFailure], *, branch: str, now: datetime, leave_out: Sequence[SessionId] = ()
+    failures: Sequence[OpenFailure],
+    *,
+    branch: str,
+    now: datetime,
+    leave_out: Sequence[SessionId] = (),
+    days: int = OPEN_DAYS,
 ) -> str:
     """Return one line on the failures last seen on the branch; empty if there are none, or none that is young.
 
-    `leave_out` names sessions whose failures the agent knows otherwise.
+    `leave_out` names sessions whose failures the agent knows otherwise; `days` is how old a failure may be.
     """
     here = [
         failure
         for failure in failures
         if failure.branch == branch
         and failure.session not in leave_out
-        and timedelta(0) <= now - failure.last_at <= timedelta(days=OPEN_DAYS)
+        and timedelta(0) <= now - failure.last_at <= timedelta(days=days)
     ]
     return "; ".join(_words(failure, now) for failure in here[:FAILURES_TOLD])
 

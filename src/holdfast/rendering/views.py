@@ -39,6 +39,8 @@ def report_json(report: Any) -> Any:
         return {name: report_json(getattr(report, name)) for name in field_names(type(report))}
     if isinstance(report, tuple | list):
         return [report_json(item) for item in report]
+    if isinstance(report, dict):
+        return {name: report_json(item) for name, item in report.items()}
     return report
 
 

@@ -190,3 +190,47 @@ OUTPUT_LIMIT = 40_000
 
 CHECK_S = 60.0
 """Seconds that `holdfast pr --check` may take to compare code closely, for each of the two states."""
+
+# The timeline
+
+OPENING_SHOWN = 160
+"""Characters of a session's first prompt in its line."""
+SESSIONS_A_READ = 200
+"""Sessions that are read at a time where a person's are looked for."""
+TAUGHT_READ = 200
+"""Lessons of one session that are read, the newest."""
+
+# A session's story
+
+PROMPTS_SHOWN = 16
+"""Prompts of a session that are shown at first: its first ones and its last ones."""
+PROMPT_SHOWN = 500
+"""Characters of one prompt that are shown at first."""
+PROMPT_MOST = 6_000
+"""Characters of it that are shown at all."""
+ANSWER_SHOWN = 240
+"""Characters of the last words before the next prompt that are shown."""
+FILES_SHOWN = 15
+"""Edited files that are shown at first, the most edited ones."""
+COMMANDS_SHOWN = 12
+"""Checks and other commands that mattered that are shown at first."""
+FAILURES_SHOWN = 12
+"""Failures that are shown at first."""
+COMMITS_SHOWN = 20
+"""Commits that are shown at first, the newest."""
+LESSONS_SHOWN = 12
+"""Lessons told, taught or missed that are shown at first."""
+WHOLE_MOST = 400
+"""Entries of one part that are shown at all."""
+LINE_SHOWN = 160
+"""Characters of a command, an error or a note that are shown."""
+
+TEXT_WIDTH = 80
+"""Columns of a line of text about sessions."""
+
+# Threads
+
+THREADS_SHOWN = 50
+"""Threads on a page."""
+THREAD_SESSIONS = 6
+"""Sessions of one thread that are shown, the newest."""

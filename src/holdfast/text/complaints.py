@@ -17,6 +17,14 @@ AROUND_TEST = 60
 
 DIAGNOSTIC = re.compile(r"^(?:\[[\w:-]+\] )?\S+?:\d+(?::\d+)?: (?!:)(.{12,160})$", re.MULTILINE)
 """A checker's or a compiler's message about a place in a file."""
+SLIP = re.compile(
+    r"undefined: |declared and not used|imported and not used|is not defined|cannot find (?:name|symbol|module)"
+    r"|\bTS\d{4,5}\b|cannot use |syntax error|SyntaxError|expected [';(]|unused|mismatched types|not enough arguments"
+    r"|too many arguments|could not apply|CONFLICT|Merge conflict|missing import|error\[E\d+\]|IndentationError"
+    r"|NameError",
+    re.IGNORECASE,
+)
+"""Messages of a compiler about a slip in new code, or of git about a conflict; only that one edit cures it."""
 _USAGE = re.compile(
     r"^(?:[\w./-]+: )*(?:error: |fatal: )?(?:unknown|unrecognized|invalid|illegal|unexpected|no such|bad|unsupported)"
     r" (?:\w+ )?(?:option|flag|switch|argument|arguments|command|subcommand|field|parameter)\b|^usage: ",

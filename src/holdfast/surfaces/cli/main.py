@@ -24,6 +24,8 @@ GROUPS = {
         "show": ("lessons", "Print everything about one lesson."),
         "review": ("review", "Go through the lessons that wait for your decision, or that may have gone stale."),
         "ui": ("ui", "Open the pages of this folder's memory in the browser."),
+        "sessions": ("sessions", "List sessions by day, or tell the story of one."),
+        "threads": ("sessions", "List failures across sessions, with their tries and cures."),
         "digest": ("digest", "Print what memory learnt, changed and contradicted lately, and what waits."),
         "topics": ("topics", "List the topics of this project's lessons; rename and merge them."),
         "status": ("status", "Print this folder's project, where its memory is and what it holds."),
