@@ -52,22 +52,24 @@ def test_the_map_answers_its_three_questions(memory: Memory, site: Site, folder:
     (folder / "src/store.py").write_text("class Store:\n    def put(self, key):\n        return key\n")
     trouble(memory, "src/rows/read.py", 2, 1, 0)
     text = site.text("map")
-    assert "2 failures , 1 edit taken back" in text or "2 failures, 1 edit taken back" in text
+    assert "2 failures, 1 edit reverted" in text
     assert "1 of 1 lesson" in text
-    assert "1 of the 1 that were checked are stale" in text
+    assert "1 of 1 that were compared with the code are stale" in text
     data = site.json("map")
     assert [area["path"] for area in data["map"]["gaps"]] == ["src/rows/read.py"]
     assert [area["path"] for area in data["map"]["stale"]] == ["src/store.py"]
     assert data["map"]["whole"]["inner"] == []
-    assert [(row["path"], row["lessons"], row["failures"]) for row in data["rows"]] == [("src", 1, 2)]
+    assert [(row["path"], row["lessons"], row["failures"]) for row in data["rows"]] == [
+        ("src/rows/read.py", 0, 2), ("src/store.py", 1, 0),
+    ]  # fmt: skip
 
 
 def test_a_folder_leads_to_its_own_map(memory: Memory, site: Site, folder: Path) -> None:
     trouble(memory, "src/rows/read.py", 2, 1, 0)
-    assert any(link.endswith("/map?area=src") for link in hrefs(site.html("map")))
+    assert "map?area=src" in hrefs(site.html("map"))
     inside = site.html("map?area=src")
     assert "rows/<wbr>read.<wbr>py" in inside
-    assert any(link.endswith("src%2Fstore.py") or link.endswith("src/store.py") for link in hrefs(inside))
+    assert any(link.endswith("src%2Fstore.py") for link in hrefs(inside))
     assert site.json("map?area=src")["way"] == [{"name": "src", "area": "src"}]
 
 
@@ -79,8 +81,7 @@ def test_every_rectangle_of_the_picture_is_a_link(memory: Memory, site: Site, fo
 
 def test_files_with_nothing_to_say_are_shown_when_asked_for(memory: Memory, site: Site) -> None:
     memory.remember("Stores have a limit.", files=["src/store.py"])
-    assert [row["path"] for row in site.json("map")["rows"]] == ["src"]
-    assert site.json("map")["hidden"] == 1
+    assert [row["path"] for row in site.json("map")["rows"]] == ["src/store.py"]
     assert [row["path"] for row in site.json("map?all=true")["rows"]] == ["src", "README.md"]
 
 
@@ -108,8 +109,9 @@ def test_a_large_project_stays_within_the_budget(memory: Memory, site: Site, fol
     files = {f"src/component_{n:02}/a_rather_long_name_of_a_file_{n % 12:02}.py": [3, 1, 1] for n in range(40)}
     value = dumps({"at": "2026-01-05T00:00:00+00:00", "files": files})
     memory.services.store.set_rows(SESSION_TROUBLE, memory.location.project.id, {"s": value})
-    assert len(site.html("map").encode()) < 45_000
-    assert len(site.html("map?area=src").encode()) < 45_000
+    assert len(site.html("map").encode()) < 38_000
+    assert len(site.html("map?area=src").encode()) < 38_000
+    assert site.json("map")["hidden"] > 0
 
 
 def test_the_graph_lists_the_links_that_it_draws(memory: Memory, site: Site, folder: Path) -> None:

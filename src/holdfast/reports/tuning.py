@@ -122,7 +122,7 @@ COUNTED_FILES = 5_000
 """Files whose lessons are counted, those with the most."""
 CHECKED_LESSONS = 200
 """Lessons of an area that are checked against the code, the newest."""
-CHECKED_S = 0.05
+CHECKED_S = 0.08
 """Seconds for checks that need more than the hash of a file; lessons that were not checked by then count as such."""
 MAP_LEVELS = 4
 """Levels of folders that a map goes down."""
@@ -141,7 +141,7 @@ GRAPH_PLACES = 36
 
 WEEK = timedelta(days=7)
 """What growth and telling are counted by."""
-TELLING_RECORDS = 5_000
+TELLING_RECORDS = 3_000
 """Deliveries, and as many outcomes, that one report reads, the newest."""
 KINDS_LESSONS = 400
 """Lessons whose kinds are looked up for it, those with the newest outcomes."""

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from holdfast.pages.svg.element import BOLD, clipped, element, group, text_width
+from holdfast.pages.svg.element import BOLD, clean, clipped, element, group, text_width
 from holdfast.pages.svg.figure import Canvas, Caption, figure
 
 WIDTH, HEIGHT = 960.0, 620.0
@@ -162,8 +162,8 @@ def _drawn(tile: Tile, rectangle: Rectangle, *, is_outer: bool) -> list[Markup]:
                 class_=f"hatched {tile.hatching}",
             )
         ]  # fmt: skip
-    tooltip = element("title", "\n".join((tile.name, *tile.words)))
-    parts = [tooltip, box, *hatch, *_lettering(tile, rectangle, is_heading=is_nested)]
+    letters = _lettering(tile, rectangle, is_heading=is_nested)
+    parts = [*_tooltip(tile, letters), box, *hatch, *letters]
     marks = [element("a", *parts, href=tile.link) if tile.link else group(parts)]
     if is_nested:
         inside = Rectangle(
@@ -173,6 +173,14 @@ def _drawn(tile: Tile, rectangle: Rectangle, *, is_outer: bool) -> list[Markup]:
             if place.area > 0:
                 marks += _drawn(child, place, is_outer=False)
     return marks
+
+
+def _tooltip(tile: Tile, letters: list[Markup]) -> list[Markup]:
+    """Return the title of a tile that does not have room for all of its words."""
+    lines = [tile.name, *tile.words]
+    written = "".join(letters)
+    is_whole = all(f">{escape(clean(line))}<" in written for line in lines)
+    return [] if is_whole else [element("title", "\n".join(lines))]
 
 
 def _lettering(tile: Tile, rectangle: Rectangle, *, is_heading: bool) -> list[Markup]:

@@ -1,0 +1,144 @@
+"""The picture of the map: which files and folders become rectangles, and what each of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from holdfast.pages.svg.figure import Caption
+from holdfast.pages.svg.treemap import Tile, treemap
+from holdfast.pages.view import View
+from holdfast.pages.words import plural
+from holdfast.reports.map import CodeMap, MapArea
+
+FOLDER_TILES, ALL_TILES = 20, 64
+"""Most rectangles of the picture: in each folder, and altogether."""
+LEAST_TILE = 0.004
+"""Least share of the picture that a folder has to have for what is in it to be shown."""
+LEVELS = (1, 3, 10)
+"""Lessons from which a rectangle is filled more strongly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapPlan:
+    """What a map shows: the areas of the whole, and of every folder that shows what is in it, by its path."""
+
+    whole: MapArea
+    has_code: bool
+    """Sizes are those of the code, not counts."""
+    opened: Mapping[str, tuple[MapArea, ...]]
+
+    @property
+    def leaves(self) -> list[MapArea]:
+        """The files, and the folders that do not show what is in them."""
+        areas = [area for inside in self.opened.values() for area in inside]
+        return [area for area in areas if area.path not in self.opened]
+
+    def rest(self, folder: MapArea) -> list[MapArea]:
+        """Return what is not shown of a folder as one area without a path; nothing where all of it is shown."""
+        shown = {area.path for area in self.opened[folder.path]}
+        rest = [area for area in folder.inner if area.path not in shown]
+        sums = {name: sum(getattr(area, name) for area in rest) for name in ("files", "size", "lessons", "failures")}
+        return [MapArea(path="", is_folder=True, **sums)] if rest else []
+
+    def size(self, area: MapArea) -> float:
+        """Return what an area's rectangle is proportional to."""
+        return area.size if self.has_code else area.lessons + area.trouble
+
+
+def make_plan(code_map: CodeMap) -> MapPlan:
+    """Decide what is shown: the largest folders show what is in them, as long as there is room."""
+    whole = code_map.whole
+    opened: dict[str, tuple[MapArea, ...]] = {}
+    plan = MapPlan(whole=whole, has_code=code_map.has_code and whole.size > 0, opened=opened)
+    opened[whole.path] = _chosen(whole, plan)
+    count = len(opened[whole.path])
+    total = sum(map(plan.size, whole.inner)) or 1
+    waiting = list(opened[whole.path])
+    while waiting:
+        area = max(waiting, key=plan.size)
+        waiting.remove(area)
+        inside = _chosen(area, plan)
+        if inside and plan.size(area) / total >= LEAST_TILE and count + len(inside) <= ALL_TILES:
+            opened[area.path] = inside
+            count += len(inside)
+            waiting += inside
+    return plan
+
+
+def _chosen(area: MapArea, plan: MapPlan) -> tuple[MapArea, ...]:
+    """Return what is shown of a folder: what there is something to say about, then the largest."""
+    order = sorted(area.inner, key=lambda each: (not area_words(each), -plan.size(each)))
+    return tuple(order if len(order) <= FOLDER_TILES else order[: FOLDER_TILES - 1])
+
+
+def draw_map(view: View, code_map: CodeMap, plan: MapPlan) -> Markup:
+    """Return the picture of the area; empty where nothing has a size."""
+    whole = plan.whole
+    tiles = [_tile(view, area, whole, plan) for area in [*plan.opened[whole.path], *plan.rest(whole)]]
+    if not any(tile.size for tile in tiles):
+        return Markup("")
+    size = "the size of its code" if plan.has_code else "its number of lessons and failures"
+    caption = Caption(
+        ident="map",
+        title=f"Map of {whole.path}" if whole.path else "Map of the project",
+        description=(
+            f"A treemap: each rectangle is a file or a folder, as large as {size}. "
+            f"{plural(code_map.lessons, 'lesson')}, {code_map.stale_lessons} of them stale; "
+            f"{plural(whole.gaps, 'file')} with trouble and without a lesson. The table has the same facts."
+        ),
+    )
+    return treemap(caption, tiles)
+
+
+def _tile(view: View, area: MapArea, parent: MapArea, plan: MapPlan) -> Tile:
+    if not area.path:
+        link = near(view, view.link("map", area=parent.path, all=True))
+        return Tile(name=plural(area.files, "more file"), size=plan.size(area), kind="k0", link=link)
+    name = area.path.removeprefix(f"{parent.path}/" if parent.path else "")
+    inside = [*plan.opened[area.path], *plan.rest(area)] if area.path in plan.opened else []
+    return Tile(
+        name=f"{name}/" if area.is_folder else name,
+        size=plan.size(area),
+        kind="gap" if area.gaps and not area.lessons else f"k{sum(area.lessons >= least for least in LEVELS)}",
+        hatching=_hatching(area),
+        link=area_link(view, area),
+        words=tuple(area_words(area)),
+        sign="!" if area.gaps else "",
+        inner=tuple(_tile(view, each, area, plan) for each in inside),
+    )
+
+
+def _hatching(area: MapArea) -> str:
+    if not area.stale:
+        return ""
+    return "most" if 2 * area.stale >= area.checked else "some"
+
+
+def area_words(area: MapArea) -> list[str]:
+    """Return what there is to say about a file or a folder, a line each; nothing where there is nothing."""
+    lines = [plural(area.lessons, "lesson")] if area.lessons else []
+    lines += [f"{area.stale} stale"] if area.stale else []
+    lines += [plural(area.failures, "failure")] if area.failures else []
+    lines += [f"{area.reverted} reverted"] if area.reverted else []
+    lines += [f"{area.missed} missed"] if area.missed else []
+    return lines
+
+
+def area_link(view: View, area: MapArea) -> str:
+    """Return where an area of the map leads: a folder to its own map, a file to what is known about it."""
+    return near(view, view.link("map", area=area.path) if area.is_folder else search_link(view, area.path))
+
+
+def near(view: View, address: str) -> str:
+    """Return an address of the project as seen from its map, which is shorter."""
+    return address.removeprefix(view.link("home"))
+
+
+def search_link(view: View, path: str) -> str:
+    """Return the address of the search of a file, or the graph where this site has no search."""
+    if view.addresses.row("search") is None:
+        return view.link("map-graph", area=path)
+    return view.link("search", file=path)
