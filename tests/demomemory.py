@@ -269,6 +269,15 @@ WRONG_TEST: Step = {
 }
 RIGHT_TEST: Step = {"edit": "tests/test_rates.py", "old": "640)", "new": "630)"}
 TESTS: Step = {"bash": "python -m unittest discover -s tests -t ."}
+ONE_TEST: Step = {"bash": "python -m unittest tests/test_tracking.py"}
+_LOST = '\n    def test_lost(self):\n        client = CarrierClient(lambda path: {"state": %r})\n        self.assertEqual(client.status("1"), "lost")\n'
+LOST_TEST: Step = {
+    "edit": "tests/test_tracking.py",
+    "old": '"on the way")\n',
+    "new": '"on the way")\n' + _LOST % "gone",
+}
+FOUND_TEST: Step = {"edit": "tests/test_tracking.py", "old": _LOST % "gone", "new": _LOST % "missing"}
+LOST_AGAIN: Step = {"edit": "tests/test_tracking.py", "old": _LOST % "missing", "new": _LOST % "gone"}
 
 STORIES: tuple[tuple[int, str, str, tuple[Step, ...]], ...] = (
     (52, "Ada", "main", (
@@ -284,6 +293,12 @@ STORIES: tuple[tuple[int, str, str, tuple[Step, ...]], ...] = (
         {"read": "parcel/rates.py"}, EXPRESS, WRONG_TEST, TESTS,
         {"prompt": "No, don't compute the expected price by hand: 390 and one step of 240 are 630. Always derive expected cents from BASE_CENTS in a comment."},
         RIGHT_TEST, TESTS, {"bash": "git commit -qam 'Add the zone abroad'"}, {"reply": "The zone is there, and its test passes."},
+    )),
+    (16, "Ben", "main", (
+        {"prompt": "Cover a parcel that is lost in the tests of tracking."},
+        {"read": "tests/test_tracking.py"}, LOST_TEST, ONE_TEST, FOUND_TEST, ONE_TEST, LOST_AGAIN, ONE_TEST,
+        {"bash": "git checkout -q tests/test_tracking.py"}, ONE_TEST,
+        {"reply": "The carrier has no state for it yet; the test is out again."},
     )),
     (13, "Ada", "main", (
         {"prompt": "The tracking page fails for parcels of the new carrier: their times have no offset. Mend parse_event."},

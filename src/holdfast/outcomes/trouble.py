@@ -24,7 +24,7 @@ from holdfast.ports.store import StateRows
 from holdfast.text.shell import simple_commands
 from holdfast.text.window import failed
 
-_FILE = re.compile(r"(?:\.?[\w@+-][\w.@+-]*/|\.{1,2}/|/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}(?![\w/(])")
+_FILE = re.compile(r"(?:\.?[\w@+-][\w.@+-]*/|\.{1,2}/|/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/(])")
 _RESTORING = ("checkout", "restore")
 
 

@@ -153,7 +153,8 @@ def _effect(heeding: Difference, failing: Difference) -> Markup:
         title="The difference that telling makes",
         description="Share where told minus share where withheld, with its interval. Across zero it may be chance.",
     )
-    return interval_chart(caption, rows, low=-1.0, high=1.0)
+    limit = share_limit(max(max(abs(row.low), abs(row.high)) for row in rows))
+    return interval_chart(caption, rows, low=-limit, high=limit)
 
 
 def _told_by_week(telling: TellingReport) -> dict[str, Markup]:

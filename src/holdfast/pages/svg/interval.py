@@ -50,12 +50,12 @@ def interval_chart(caption: Caption, rows: Sequence[Interval], *, low: float = 0
 
 
 def share_limit(highest: float) -> float:
-    """Return where an axis of shares ends that has to reach the highest of them: at 10, 20, 50 or 100 %."""
-    return next((limit for limit in (0.1, 0.2, 0.5) if highest <= limit), 1.0)
+    """Return where an axis of shares ends that has to reach the highest of them: at 10, 20, 30, 50 or 100 %."""
+    return next((limit for limit in (0.1, 0.2, 0.3, 0.5) if highest <= limit), 1.0)
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    parts = 4 if low < 0 or high == 1 else 5 if high == 0.5 else 2
+    parts = 4 if low < 0 else {0.3: 3, 0.5: 5, 1.0: 4}.get(high, 2)
     return [low + (high - low) * part / parts for part in range(parts + 1)]
 
 
