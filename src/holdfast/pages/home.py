@@ -157,10 +157,10 @@ def _told_ids(start: list[Briefing]) -> list[LessonId]:
 
 def _brief_lines(start: list[Briefing], text: str) -> Iterator[ToldLine]:
     """Yield the lines of the brief, each with the lesson whose id it begins with."""
-    by_id = {id_[-8:]: id_ for id_ in _told_ids(start)}
+    all_ids = _told_ids(start)
     for line in text.splitlines():
         matched = _IN_LINE.match(line)
-        ids = [full for short, full in by_id.items() if matched and short.startswith(matched[2])]
+        ids = [id_ for id_ in all_ids if matched and id_.endswith(matched[2])]
         if matched is None or len(ids) != 1:
             yield ToldLine(text=line)
         else:

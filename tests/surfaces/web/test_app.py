@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from holdfast.pages.frame import static_files
@@ -79,3 +81,73 @@ def test_other_methods_are_refused(site: Site) -> None:
     refused = site.client.put(site.address(""))
     assert refused.status_code == 405
     assert refused.headers["allow"] == "GET, HEAD, POST"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x", "%7B%7D", "%5B1%5D", quote('{"message":"Done","undo":{"name":"fly","parameters":{},"fields":{}}}', safe="")],
+)
+def test_a_message_that_is_not_ours_is_not_shown(site: Site, value: str) -> None:
+    site.client.cookies.set("holdfast-notice", value)
+    assert "Done" not in site.text()
+
+
+def test_a_message_is_shown_once_and_as_text(site: Site) -> None:
+    lesson = site.memory.remember("Never write <i>here</i>.")
+    answer = site.post(f"lessons/{lesson.id}/retire")
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/p/")
+    shown = site.html()
+    assert 'class="notice good"' in shown
+    assert "<i>" not in shown
+    assert 'class="notice good"' not in site.html()
+
+
+def test_an_error_within_a_project_has_its_navigation(site: Site) -> None:
+    for path in ("nothing", "lessons/zzzz"):
+        page = site.get(path)
+        assert page.status_code == 404
+        assert f'href="{site.address("")}"' in page.text
+    site.client.cookies.clear()
+    assert f'href="{site.address("")}"' not in site.get("nothing").text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"sec-fetch-site": "same-origin"}, 303),
+        ({"sec-fetch-site": "none"}, 303),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
+        ({"origin": "http://127.0.0.1"}, 303),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({}, 403),
+    ],
+)
+def test_a_form_of_another_site_changes_nothing(site: Site, headers: dict[str, str], status: int) -> None:
+    lesson = site.memory.remember("Retries are capped at three.")
+    sent = {"accept": "text/html", **headers}
+    answer = site.client.post(site.address(f"lessons/{lesson.id}/retire"), headers=sent, follow_redirects=False)
+    assert answer.status_code == status
+    assert site.memory.get(lesson.id).state == ("retired" if status == 303 else "active")
+
+
+@pytest.mark.parametrize(
+    "back", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", ""]
+)
+def test_a_form_leads_back_to_a_page_of_ours_alone(site: Site, back: str) -> None:
+    lesson = site.memory.remember("Retries are capped at three.")
+    answer = site.post(f"lessons/{lesson.id}/retire", {"back": back}, referer="https://evil.example/p/x/")
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/p/")
+
+
+def test_a_form_that_is_too_large_or_of_another_kind_is_refused(site: Site) -> None:
+    lesson = site.memory.remember("Retries are capped at three.")
+    address = f"lessons/{lesson.id}/retire"
+    assert site.post(address, {"revive_when": "x" * 300_000}).status_code == 413
+    assert site.post(address, {"colour": "red"}).status_code == 400
+    json = site.client.post(site.address(address), json={}, headers={"sec-fetch-site": "same-origin"})
+    assert json.status_code == 403
+    assert site.memory.get(lesson.id).state == "active"

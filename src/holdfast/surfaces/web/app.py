@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -19,7 +20,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.errors import ForbiddenError, NotFoundError, NotSignedInError, RateLimitedError
+from holdfast.domain.team import Verb
+from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError
 from holdfast.lean.texts import dumps
 from holdfast.pages.addresses import Match, is_ours
 from holdfast.pages.frame import POLICY, STATIC, render, static_files
@@ -40,6 +42,8 @@ FORM_BYTES = 256_000
 """Most bytes of a form."""
 NOTES = "holdfast"
 """The key of the scope under which the route is noted."""
+OPENED = "holdfast.view"
+"""The key of the scope under which the view is, once the request was let in."""
 NOTICE = "holdfast-notice"
 """The cookie with the message of the last action, until the next page shows it."""
 NOTICE_S = 60
@@ -110,7 +114,10 @@ class WebApp:
             match = self.addresses.page_at(path)
             _note_route(request, match.row.path)
         except NotFoundError as exc:
-            return self._slashed(request, path) or self.refuse(request, exc)
+            slashed = self._slashed(request, path)
+            if slashed is None:
+                await self._in_thread(lambda: self._look_around(request, path))
+            return slashed or self.refuse(request, exc)
         is_json = match.is_json or wants_json(request)
         try:
             response = await self._in_thread(lambda: self._page(request, match, is_json))
@@ -123,22 +130,36 @@ class WebApp:
 
     def _page(self, request: Request, match: Match[PageRow], is_json: bool) -> Response:
         row = match.row
-        view = self._entrance.view(request, row.verb, match.parameters, is_served_only=row.is_served_only)
+        view = self._open(request, row.verb, match.parameters, is_served_only=row.is_served_only)
         query = read_values(row.query, parse_pairs(request.scope.get("query_string", b"")))
         look = last_look(request, match)
-        view = replace(view, addresses=self.addresses, parameters=match.parameters, last_look=look.before)
+        view = replace(view, last_look=look.before)
         page = row.make(view, query)
         if is_json:
             return Response(dumps(page_json(page.data)) + "\n", page.status, media_type=JSON)
         if page.goal is not None:
             return RedirectResponse(view.link(page.goal.name, **page.goal.parameters), 303)
-        notice = _read_notice(request) if page.media_type == HTML else None
+        notice = _read_notice(request, view) if page.media_type == HTML else None
         response = Response(render(row, page, view, notice=notice), page.status, media_type=page.media_type)
         if NOTICE in request.cookies and page.media_type == HTML:
             response.delete_cookie(NOTICE, path="/", httponly=True, samesite="strict")
         if row.name == "home":
             note_look(request, response, look, view.now)
         return response
+
+    def _look_around(self, request: Request, path: str) -> None:
+        """Open the project of an address that leads nowhere, so that the page that says so has the navigation."""
+        home = "/".join(path.split("/")[:3]) + "/"
+        with suppress(HoldfastError):
+            match = self.addresses.page_at(home)
+            self._open(request, match.row.verb, match.parameters, is_served_only=False)
+
+    def _open(self, request: Request, verb: Verb, parameters: Mapping[str, str], *, is_served_only: bool) -> View:
+        """Let the request in; an error page has the navigation of what it was let in to."""
+        view = self._entrance.view(request, verb, parameters, is_served_only=is_served_only)
+        view = replace(view, addresses=self.addresses, parameters=parameters)
+        request.scope[OPENED] = view
+        return view
 
     def _slashed(self, request: Request, path: str) -> Response | None:
         """Return the way to the same address with a slash at its end, if there is a page."""
@@ -173,9 +194,8 @@ class WebApp:
         self, request: Request, match: Match[ActionRow], pairs: list[tuple[str, str]]
     ) -> tuple[ActionAnswer, View]:
         row = match.row
-        view = self._entrance.view(request, row.verb, match.parameters, is_served_only=row.is_served_only)
+        view = self._open(request, row.verb, match.parameters, is_served_only=row.is_served_only)
         form = read_values(row.form, [pair for pair in pairs if pair[0] != BACK])
-        view = replace(view, addresses=self.addresses, parameters=match.parameters)
         return row.act(view.door, match.parameters, form), view
 
     # What both need
@@ -197,7 +217,8 @@ class WebApp:
             headers["allow"] = error.allowed
         if wants_json(request) if is_json is None else is_json:
             return Response(dumps(page_json(data)) + "\n", data.status, headers, PROBLEM)
-        view = View(now=NEVER, addresses=self.addresses, is_served=self._entrance.is_served)
+        nobody = View(now=NEVER, addresses=self.addresses, is_served=self._entrance.is_served)
+        view = request.scope.get(OPENED, nobody)
         page = Page(template="error", data=data, title=data.title, status=data.status)
         return Response(render(None, page, view), data.status, headers, HTML)
 
@@ -287,12 +308,14 @@ def _tell(
     return response
 
 
-def _read_notice(request: Request) -> ActionAnswer | None:
+def _read_notice(request: Request, view: View) -> ActionAnswer | None:
     """Return the message of the last action; None for none, and for a cookie that is not ours."""
     try:
         plain = json.loads(unquote(request.cookies[NOTICE]))
         undo = plain["undo"]
         step = UndoStep(name=undo["name"], parameters=undo["parameters"], fields=undo["fields"]) if undo else None
+        if step is not None:
+            view.action(step.name, **step.parameters)  # raises KeyError for an action that there is not
         return ActionAnswer(message=str(plain["message"]), undo=step)
     except (KeyError, TypeError, ValueError):
         return None
