@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,17 +12,22 @@ from holdfast.domain.briefing import Briefing
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, ProjectId, State
+from holdfast.errors import StoreError
 from holdfast.freshness.notice import load_states
 from holdfast.outcomes.threads import is_worth_naming, load_threads
 from holdfast.pages.health import STALE, MemoryHealth, look_at_health
 from holdfast.pages.page import Goal, NoValues, Page, PageRow
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+from holdfast.recall.brief import changed_since_prepared
+from holdfast.recall.tuning import CHANGES_BEFORE_PREPARED
 
 FIRST_LOOK = timedelta(days=7)
 """What is new to somebody who looks for the first time."""
 CHANGES_READ = 300
 """Newest changes of memory that are read."""
+CHANGES_LOOKED_AT = 40
+"""Newest changed lessons that are read."""
 CHANGES_SHOWN = 8
 COUNTED = 1_000
 """How far lessons are counted."""
@@ -92,7 +98,7 @@ class HomeData:
     """The last look, or a week ago."""
     is_first_look: bool
     changes: tuple[ChangeLine, ...]
-    more_changes: int
+    has_more_changes: bool
     waiting: tuple[WaitingLine, ...]
     health: MemoryHealth
     health_words: str
@@ -109,10 +115,11 @@ class ProjectsData:
 def make_home(view: View, query: NoValues) -> Page:
     """Return the home page of a project."""
     memory = view.memory
-    start = memory.brief()
+    start = _brief(view)
     text = "\n\n".join(briefing.text for briefing in start if briefing.text)
     since = view.last_look or view.now - FIRST_LOOK
     changes, more = _changes(view, since)
+    unconfirmed, suspicious = _count(view, "candidate"), _count(view, "quarantined")
     health = look_at_health(memory, view.now, is_served=view.is_served)
     return Page(
         template="home",
@@ -126,12 +133,12 @@ def make_home(view: View, query: NoValues) -> Page:
             lessons_told=len(_told_ids(start)),
             degraded="; ".join(briefing.degraded for briefing in start if briefing.degraded),
             confirmed=_count(view, "active"),
-            unconfirmed=_count(view, "candidate"),
+            unconfirmed=unconfirmed,
             since=since,
             is_first_look=view.last_look is None,
             changes=changes,
-            more_changes=more,
-            waiting=tuple(line for line in _waiting(view) if line.number),
+            has_more_changes=more,
+            waiting=tuple(line for line in _waiting(view, unconfirmed + suspicious) if line.number),
             health=health,
             health_words=health.words,
             health_tone=health.tone,
@@ -146,6 +153,15 @@ def make_projects(view: View, query: NoValues) -> Page:
 
 
 # The brief
+
+
+def _brief(view: View) -> list[Briefing]:
+    """Return what a session is told; its lines are prepared first where the learner has not done it."""
+    memory = view.memory
+    if not view.is_served and changed_since_prepared(memory.services, memory.location) > CHANGES_BEFORE_PREPARED:
+        with suppress(StoreError):  # a store that cannot be written: the lines are made for this page alone
+            memory.prepare_brief()
+    return memory.brief()
 
 
 def _told_ids(start: list[Briefing]) -> list[LessonId]:
@@ -171,17 +187,18 @@ def _brief_lines(start: list[Briefing], text: str) -> Iterator[ToldLine]:
 # What changed
 
 
-def _changes(view: View, since: datetime) -> tuple[tuple[ChangeLine, ...], int]:
-    """Return the newest changes since then, a line for each lesson, and how many lessons are left out."""
+def _changes(view: View, since: datetime) -> tuple[tuple[ChangeLine, ...], bool]:
+    """Return the newest changes since then, a line for each lesson, and whether there are more."""
     store = view.memory.services.store
     where = LogFilter(project=ProjectId(view.project.id), since=since, limit=CHANGES_READ)
     newest: dict[LessonId, Change] = {}
     for change in store.find_records(Change, where):
         for lesson in change.lessons:
             newest.setdefault(lesson, change)
-    lessons = {lesson.id: lesson for lesson in view.visible(get_readable(store, list(newest)))}
-    lines = [_change_line(change, lessons[id_]) for id_, change in newest.items() if id_ in lessons]
-    return tuple(lines[:CHANGES_SHOWN]), max(0, len(lines) - CHANGES_SHOWN)
+    ids = list(newest)[:CHANGES_LOOKED_AT]
+    lessons = {lesson.id: lesson for lesson in view.visible(get_readable(store, ids))}
+    lines = [_change_line(newest[id_], lessons[id_]) for id_ in ids if id_ in lessons]
+    return tuple(lines[:CHANGES_SHOWN]), len(lines) > CHANGES_SHOWN or len(newest) > CHANGES_LOOKED_AT
 
 
 def _change_line(change: Change, lesson: Lesson) -> ChangeLine:
@@ -205,10 +222,10 @@ def _count(view: View, state: State) -> int:
     return view.memory.services.store.count_by(where, "state", 1).get(state, 0)
 
 
-def _waiting(view: View) -> Iterator[WaitingLine]:
+def _waiting(view: View, undecided: int) -> Iterator[WaitingLine]:
     memory = view.memory
     if view.may("review"):
-        number = _count(view, "candidate") + _count(view, "quarantined")
+        number = undecided
         words = "lesson waits for your decision" if number == 1 else "lessons wait for your decision"
         yield WaitingLine(name="unconfirmed", number=number, words=words, page="review", is_capped=number >= COUNTED)
     if memory.location.has_work_tree:

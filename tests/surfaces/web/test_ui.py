@@ -57,3 +57,13 @@ def test_a_name_that_somebody_points_here_is_refused(memory: Memory) -> None:
         client.cookies.set(entrance.cookie, entrance.secret)
         assert client.get("/", headers={"host": "evil.example"}).status_code == 400
         assert client.get("/", headers={"host": "localhost:7400"}).status_code == 200
+
+
+def test_the_command_line_and_hooks_load_no_web_server() -> None:
+    script = (
+        "import sys; import holdfast.surfaces.cli.main, holdfast.surfaces.cli.ui, holdfast.surfaces.cli.serve;"
+        " import holdfast.surfaces.hooks.client, holdfast.surfaces.mcp.door, holdfast.bootstrap;"
+        " print([name for name in ('jinja2', 'starlette', 'uvicorn', 'holdfast.pages') if name in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"
