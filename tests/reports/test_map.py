@@ -79,7 +79,6 @@ def test_a_lesson_whose_code_changed_is_stale(memory: Memory, project: Path) -> 
     report = made(memory)
     assert [area.path for area in report.stale] == ["src/rows/read.py"]
     assert (report.stale_lessons, report.checked, report.read, report.whole.stale) == (1, 2, 2, 1)
-    assert not report.is_part
 
 
 def test_lessons_about_files_that_are_gone_stay_on_the_map(memory: Memory, project: Path) -> None:
@@ -137,8 +136,29 @@ def test_only_so_many_lessons_are_checked_and_the_report_says_so(memory: Memory)
     for number in range(CHECKED_LESSONS + 5):
         memory.remember(f"Rule number {number} of rows: read {number} at once.", files=["src/rows/read.py"])
     report = made(memory)
-    assert (report.read, report.lessons, report.is_part) == (CHECKED_LESSONS, CHECKED_LESSONS + 5, True)
+    assert (report.read, report.lessons, report.counted) == (CHECKED_LESSONS, CHECKED_LESSONS + 5, CHECKED_LESSONS + 5)
     assert inside(inside(report.whole)["src"])["src/rows"].lessons == CHECKED_LESSONS + 5
+
+
+def test_a_count_that_is_kept_is_made_anew_when_memory_changes(memory: Memory) -> None:
+    assert made(memory).lessons == 0
+    memory.remember("Read rows only once.", files=["src/rows/read.py"])
+    assert made(memory).lessons == 1
+    lesson = memory.remember("Write rows with a newline.", files=["src/rows/write.py"])
+    assert made(memory).lessons == 2
+    memory.forget(lesson.id)
+    assert made(memory).lessons == 1
+
+
+def test_more_lessons_than_fit_are_counted_from_the_newest(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.reports.map.COUNTED_LESSONS", 2)
+    for name in ("read", "write", "read"):
+        memory.remember(f"Rule {name} {memory.services.clock.new_id()}.", files=[f"src/rows/{name}.py"])
+    report = made(memory)
+    assert (report.lessons, report.counted) == (3, 2)
+    assert [(area.path, area.lessons) for area in report.best_known] == [
+        ("src/rows/read.py", 1), ("src/rows/write.py", 1),
+    ]  # fmt: skip
 
 
 def test_without_a_work_tree_nothing_is_said_about_code(memory: Memory) -> None:

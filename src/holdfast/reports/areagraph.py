@@ -12,8 +12,8 @@ from holdfast.domain.vocabulary import FRESHNESSES, Freshness, LessonId, LessonK
 from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
-from holdfast.ports.store import EVERY, LessonFilter
-from holdfast.reports.tuning import CHECKED_S, GRAPH_LESSONS, GRAPH_PLACES
+from holdfast.ports.store import LessonFilter
+from holdfast.reports.tuning import CHECKED_S, GRAPH_LESSONS, GRAPH_PLACES, GRAPH_TOTAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,17 +64,14 @@ def graph_of(
 ) -> AreaGraph:
     """Return the graph of a folder or a file, or of the whole project; of lessons that `sees` allows."""
     area = area.strip("/")
-    where = LessonFilter(project=location.project.id, states=("active",), limit=EVERY)
+    where = LessonFilter(project=location.project.id, states=("active",))
     inside, exact = replace(where, area=area), replace(where, path=area)
-    if area and not services.store.count_by(inside, "state", 1):
-        inside = exact
-    total = sum(services.store.count_by(inside, "state", 1).values())
+    newest = services.store.find(replace(inside, limit=GRAPH_LESSONS))
+    if area and not newest:
+        inside, newest = exact, services.store.find(replace(exact, limit=GRAPH_LESSONS))
+    total = sum(services.store.count_by(replace(inside, limit=GRAPH_TOTAL), "state", 1).values())
     hidden = hidden_here(services, location)
-    lessons = [
-        lesson
-        for lesson in services.store.find(replace(inside, limit=GRAPH_LESSONS))
-        if lesson.anchors and lesson.id not in hidden and sees(lesson)
-    ]
+    lessons = [lesson for lesson in newest if lesson.anchors and lesson.id not in hidden and sees(lesson)]
     counts = Counter(place for lesson in lessons for place in _places(lesson, area))
     shown = sorted(counts, key=lambda place: (-counts[place], place))[:GRAPH_PLACES]
     numbers = {place: number for number, place in enumerate(sorted(shown))}

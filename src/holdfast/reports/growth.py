@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from itertools import dropwhile
 
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import State
 from holdfast.ports.services import Services
 from holdfast.ports.store import EVERY, LessonFilter, VersionSpan
+from holdfast.reports.keptcounts import kept_count
 from holdfast.reports.telling import monday
 from holdfast.reports.tuning import WEEK
 
@@ -49,8 +50,13 @@ class Growth:
 
 def growth_of(services: Services, location: Location, *, weeks: int) -> Growth:
     """Return the growth over the last weeks, the present one included."""
-    project = location.project.id
     last = monday(services.clock.now()) + WEEK
+    return kept_count(services, location, ("growth", weeks, last), lambda: _grown(services, location, weeks, last))
+
+
+def _grown(services: Services, location: Location, weeks: int, last: datetime) -> Growth:
+    """Return the growth over the weeks up to that Monday."""
+    project = location.project.id
     first = last - WEEK * weeks  # the beginning of the first week; one end before it says what there was already
     spans = services.store.count_versions(project, first, WEEK, weeks + 1)
     own = LessonFilter(project=project, limit=EVERY)

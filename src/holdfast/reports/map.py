@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from heapq import nsmallest
+from operator import attrgetter
 
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import Freshness
@@ -18,10 +20,12 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.outcomes.trouble import FileTrouble, SessionTrouble, load_trouble
 from holdfast.ports.services import Services
 from holdfast.ports.store import EVERY, LessonFilter
+from holdfast.reports.keptcounts import kept_count
 from holdfast.reports.tuning import (
     CHECKED_LESSONS,
     CHECKED_S,
     COUNTED_FILES,
+    COUNTED_LESSONS,
     LEAST_TROUBLE,
     MAP_LEVELS,
     NAMED_AREAS,
@@ -64,6 +68,11 @@ class MapArea:
         return self.failures + self.reverted
 
 
+_COUNTED = ("files", "size", "lessons", "stale", "checked", "failures", "reverted", "missed", "gaps")
+_COUNTS = attrgetter(*_COUNTED)
+"""Returns what is summed up of an area."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeMap:
     """An area of a project and what is directly in it."""
@@ -74,6 +83,8 @@ class CodeMap:
     """There is a work tree: sizes are those of the code, and lessons were checked."""
     lessons: int = 0
     """Confirmed lessons of the area, each counted once."""
+    counted: int = 0
+    """Those of them that are on the map, the newest."""
     stale_lessons: int = 0
     """Stale lessons among those that were checked."""
     known_files: int = 0
@@ -90,8 +101,6 @@ class CodeMap:
     """Lessons that were to be checked."""
     checked: int = 0
     """Those of them that there was time to check."""
-    is_part: bool = False
-    """There are more lessons than were checked, or more files than were counted."""
     sessions: int = 0
     """Sessions that had trouble."""
     since: datetime | None = None
@@ -102,7 +111,7 @@ def map_of(services: Services, location: Location, area: str = "") -> CodeMap:
     """Return the map of a folder, or of the whole project."""
     area = area.strip("/")
     active = LessonFilter(project=location.project.id, states=("active",), area=area, limit=EVERY)
-    lessons = services.store.count_by(active, "file", COUNTED_FILES)
+    lessons, total = kept_count(services, location, ("map", area), lambda: _count(services, active))
     sizes = _sizes(services, location)
     sessions = load_trouble(services.store, location.project.id)
     troubles = _by_file(sessions, {*sizes, *lessons})
@@ -116,25 +125,31 @@ def map_of(services: Services, location: Location, area: str = "") -> CodeMap:
         )
         for path in paths
     ]
-    by_trouble = sorted(files, key=lambda file: (-file.trouble, -file.size, file.path))
-    by_stale = sorted(files, key=lambda file: (-file.stale, -file.lessons, file.path))
-    by_lessons = sorted(files, key=lambda file: (-file.lessons, file.path))
+    by_trouble = sorted((file for file in files if file.gaps), key=lambda file: (-file.trouble, -file.size, file.path))
+    by_stale = sorted((file for file in files if file.stale), key=lambda file: (-file.stale, -file.lessons, file.path))
+    by_lessons = nsmallest(NAMED_AREAS, files, key=lambda file: (-file.lessons, file.path))
     return CodeMap(
         whole=_folder(area, files, MAP_LEVELS),
         has_code=bool(sizes),
-        lessons=sum(services.store.count_by(active, "state", 1).values()),
+        lessons=total,
+        counted=min(total, COUNTED_LESSONS),
         stale_lessons=checks.stale,
         known_files=sum(file.lessons > 0 for file in files),
-        gaps=tuple(file for file in by_trouble if file.gaps)[:NAMED_AREAS],
-        stale=tuple(file for file in by_stale if file.stale)[:NAMED_AREAS],
-        best_known=tuple(file for file in by_lessons if file.lessons)[:NAMED_AREAS],
+        gaps=tuple(by_trouble[:NAMED_AREAS]),
+        stale=tuple(by_stale[:NAMED_AREAS]),
+        best_known=tuple(file for file in by_lessons if file.lessons),
         gone=sum(bool(sizes) and file.lessons > 0 and file.path not in sizes for file in files),
         read=checks.read,
         checked=checks.checked,
-        is_part=len(lessons) >= COUNTED_FILES or checks.read >= CHECKED_LESSONS,
         sessions=len(sessions),
         since=min((session.began_at for session in sessions), default=None),
     )
+
+
+def _count(services: Services, where: LessonFilter) -> tuple[dict[str, int], int]:
+    """Return how many lessons each file has, and how many there are."""
+    files = services.store.count_by(replace(where, limit=COUNTED_LESSONS), "file", COUNTED_FILES)
+    return files, sum(services.store.count_by(where, "state", 1).values())
 
 
 def _sizes(services: Services, location: Location) -> Mapping[str, int]:
@@ -209,10 +224,8 @@ def _file(path: str, size: int, lessons: int, trouble: FileTrouble, check: tuple
 def _folder(path: str, files: Iterable[MapArea], levels: int) -> MapArea:
     """Return the folder with the sums of its files, and what is in it as deep as that."""
     files = list(files)
-    sums = {
-        name: sum(getattr(file, name) for file in files)
-        for name in ("files", "size", "lessons", "stale", "checked", "failures", "reverted", "missed", "gaps")
-    }
+    counts = map(_COUNTS, files)
+    sums = dict(zip(_COUNTED, map(sum, zip(*counts, strict=True)), strict=False)) if files else {"files": 0}
     inner = tuple(_inside(path, files, levels - 1)) if levels else ()
     return MapArea(path=path, is_folder=True, inner=inner, **sums)
 

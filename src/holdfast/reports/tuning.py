@@ -118,8 +118,14 @@ PLACE_BONUS, TAG_BONUS, PAIR_BONUS, TITLE_BONUS = 0.4, 0.6, 0.7, 0.3
 
 # Map and graph
 
+COUNTED_LESSONS = 10_000
+"""Lessons of an area that are counted by file, the newest: to count 100,000 takes longer than a page may."""
 COUNTED_FILES = 5_000
 """Files whose lessons are counted, those with the most."""
+COUNTS_KEPT = 64
+"""Counts over all lessons that a process keeps, of all projects."""
+COUNTS_KEPT_S = 60.0
+"""Seconds for which it keeps one, if memory does not change before."""
 CHECKED_LESSONS = 200
 """Lessons of an area that are checked against the code, the newest."""
 CHECKED_S = 0.08
@@ -134,6 +140,8 @@ PATH_TAILS = 12
 """Leading folders that a name may have above the project's root."""
 GRAPH_LESSONS = 24
 """Lessons in a graph, the newest: more cannot be read at once."""
+GRAPH_TOTAL = 1_000
+"""Lessons of an area up to which a graph counts those that it leaves out."""
 GRAPH_PLACES = 36
 """Files and symbols in it, those with the most lessons."""
 
@@ -141,7 +149,7 @@ GRAPH_PLACES = 36
 
 WEEK = timedelta(days=7)
 """What growth and telling are counted by."""
-TELLING_RECORDS = 3_000
+TELLING_RECORDS = 2_500
 """Deliveries, and as many outcomes, that one report reads, the newest."""
 KINDS_LESSONS = 400
 """Lessons whose kinds are looked up for it, those with the newest outcomes."""

@@ -1,0 +1,58 @@
+"""Counts over all lessons, kept in this process until memory changes: a large one takes a moment to count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+from holdfast.domain.project import Location
+from holdfast.domain.records import Change
+from holdfast.ports.services import Services
+from holdfast.ports.store import LogFilter
+from holdfast.reports.tuning import COUNTS_KEPT, COUNTS_KEPT_S
+
+T = TypeVar("T")
+
+
+class _KeptCounts:
+    """What was counted, by what it was counted of; the threads of a server share it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._counts: dict[Hashable, tuple[str, float, Any]] = {}
+
+    def get(self, key: Hashable, newest: str, now_s: float) -> tuple[Any] | None:
+        """Return the value of the key in a tuple, if it was counted after the newest change and not long ago."""
+        known = self._counts.get(key)
+        if known is None or known[0] != newest or now_s - known[1] > COUNTS_KEPT_S:
+            return None
+        return (known[2],)
+
+    def put(self, key: Hashable, newest: str, now_s: float, value: Any) -> None:
+        """Keep a value; the oldest is dropped when there are many."""
+        with self._lock:
+            self._counts.pop(key, None)
+            self._counts[key] = newest, now_s, value
+            while len(self._counts) > COUNTS_KEPT:
+                self._counts.pop(next(iter(self._counts)))
+
+
+_KEPT = _KeptCounts()
+
+
+def kept_count(services: Services, location: Location, what: Hashable, count: Callable[[], T]) -> T:
+    """Return what `count` answers about the project's lessons, or what it answered since memory changed last.
+
+    `what` tells the counts of one project apart. The value must not be changed.
+    """
+    newest = services.store.find_records(Change, LogFilter(limit=1))
+    mark = newest[0].id if newest else ""
+    key = services.store.content(), location.project.id, what
+    now_s = services.clock.elapsed_s()
+    if (known := _KEPT.get(key, mark, now_s)) is not None:
+        value: T = known[0]
+        return value
+    value = count()
+    _KEPT.put(key, mark, now_s, value)
+    return value
