@@ -122,13 +122,16 @@ class LessonVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic, or a tag, and how many of the newest lessons have it."""
+    """A topic, and how many of the newest lessons have it."""
 
     name: str
     kind: str
+    """Where it was found: `tag`, `topic`, `area` or `term`."""
     lessons: int
     newest: str
     """When its newest lesson was recorded, as ISO 8601."""
+    also: tuple[str, ...] = ()
+    """Names of topics that were merged into it, or its own before it was renamed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,10 @@ class Client:
     recall = _sent(operations.recall)
     brief = _sent(operations.brief)
     topics = _sent(operations.topics)
+    rename_topic = _sent(operations.rename_topic)
+    merge_topics = _sent(operations.merge_topics)
+    split_topic = _sent(operations.split_topic)
+    digest = _sent(operations.digest)
     stats = _sent(operations.stats)
 
     # Sessions
@@ -306,6 +310,10 @@ class AsyncClient:
     recall = _awaited(operations.recall)
     brief = _awaited(operations.brief)
     topics = _awaited(operations.topics)
+    rename_topic = _awaited(operations.rename_topic)
+    merge_topics = _awaited(operations.merge_topics)
+    split_topic = _awaited(operations.split_topic)
+    digest = _awaited(operations.digest)
     stats = _awaited(operations.stats)
 
     # Sessions

@@ -520,8 +520,31 @@ def _briefings(value: Any) -> list[Briefing]:
 
 
 def topics(at: Place, /, *, limit: int = LIMIT) -> HttpRequest[ListPage[Topic]]:
-    """Return topics and tags, the most frequent first."""
+    """Return topics, those with most lessons first."""
     return at.get("/projects/{project}/topics", _page(_record(Topic)), {"limit": limit})
+
+
+def rename_topic(at: Place, /, name: str, new: str) -> HttpRequest[ListPage[Topic]]:
+    """Give a topic another name, for all readers; return the topics."""
+    return at.post("/projects/{project}/topics/rename", _page(_record(Topic)), {}, name=name, new=new)
+
+
+def merge_topics(at: Place, /, name: str, into: str) -> HttpRequest[ListPage[Topic]]:
+    """Make two topics one, under the name of the second, for all readers; return the topics."""
+    return at.post("/projects/{project}/topics/merge", _page(_record(Topic)), {}, name=name, into=into)
+
+
+def split_topic(at: Place, /, name: str) -> HttpRequest[ListPage[Topic]]:
+    """Take back the name of a topic, and every merge into it; return the topics."""
+    return at.post("/projects/{project}/topics/split", _page(_record(Topic)), {}, name=name)
+
+
+def digest(
+    at: Place, /, *, since: datetime | None = None, until: datetime | None = None, audience: str = "me"
+) -> HttpRequest[dict[str, Any]]:
+    """Return what was learnt, changed, contradicted and resolved, by default in the last 7 days, and what waits."""
+    query = {"since": since, "until": until, "audience": audience}
+    return at.get("/projects/{project}/digest", _object, query)
 
 
 def stats(at: Place, /) -> HttpRequest[dict[str, Any]]:

@@ -38,6 +38,7 @@ from holdfast.reports.tuning import (
     TOPIC_ALIKE,
     TOPIC_INSIDE,
     TOPIC_LEAST,
+    TOPIC_MAJORITY,
     TOPIC_NAME,
     TOPIC_SHARE,
     TOPIC_SMALL,
@@ -315,7 +316,8 @@ def _key(*words: str) -> str:
 
 def _may_name(key: str, term: _Term, total: int, own: set[str]) -> bool:
     """Return whether a person would recognise a subject in it, and neither too few nor too many lessons have it."""
-    if not max(TOPIC_LEAST, total * TOPIC_SHARE) <= len(term.lessons) <= max(TOPIC_SMALL, total * TOPIC_WIDEST):
+    least, most = max(TOPIC_LEAST, total * TOPIC_SHARE), max(TOPIC_SMALL, total * TOPIC_WIDEST)
+    if not least <= len(term.lessons) <= min(most, total * TOPIC_MAJORITY):
         return False
     words = [word.lower() for word in term.name.split()]
     if any(word in NO_SUBJECTS for word in words) or any(part in own for part in key.split()):

@@ -103,6 +103,8 @@ TOPIC_WIDEST = 0.22
 """Share of all lessons from which a word says nothing: it is about the whole project."""
 TOPIC_SMALL = 8
 """Lessons that a topic may have in any memory, however small that is."""
+TOPIC_MAJORITY = 0.6
+"""Share of the lessons that a topic may have in the smallest memory."""
 TOPIC_ALIKE = 0.6
 """Share of the lessons of two topics that both have, from which they are one."""
 TOPIC_INSIDE = 0.85

@@ -89,6 +89,20 @@ def a_step(world: World) -> Request:
     return Request(parameters={"project": SHOP}, json={"verb": "merge", "lesson": second, "replaces": [first]})
 
 
+def with_topics(**body: str) -> Callable[[World], Request]:
+    """Return the maker of a request about a project with the topics `berths` and `cranes`."""
+
+    def make(world: World) -> Request:
+        project = new_project(world)
+        for tag in ("berths", "cranes"):
+            for number in range(3):
+                world.lesson(f"{fresh_words()} {tag} {number}", tags=[tag], project=project)
+        world.call("POST", f"/projects/{project}/topics/rename", json={"name": "cranes", "new": "lifts"})
+        return Request(parameters={"project": project}, json=body)
+
+    return make
+
+
 def about_a_lesson(**fields: Any) -> Callable[[World], Request]:
     """Return the maker of a request whose body names a fresh lesson."""
     return lambda world: Request(
@@ -133,6 +147,10 @@ REQUESTS: dict[str, Callable[[World], Request]] = {
     "recall": in_project(json={"text": "how"}),
     "brief": in_project(json={"prompt": "how"}),
     "list_topics": in_project(),
+    "rename_topic": with_topics(name="berths", new="docks"),
+    "merge_topics": with_topics(name="berths", into="lifts"),
+    "split_topic": with_topics(name="lifts"),
+    "read_digest": in_project(),
     "read_stats": in_project(),
     "list_lessons": in_project(),
     "add_lesson": lambda world: Request(parameters={"project": SHOP}, json={"insight": fresh_words()}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 from holdfast.bootstrap import Memory
 from holdfast.client.client import Client
@@ -19,10 +19,12 @@ from holdfast.domain.vocabulary import Freshness, LessonId
 from holdfast.errors import InvalidValueError, NotFoundError
 from holdfast.freshness.compare import Comparison, compare_lesson
 from holdfast.home.remotes import load_remotes
-from holdfast.lean.plain import from_plain
+from holdfast.lean.plain import from_plain, parse_instant
 from holdfast.lessons.lookup import LessonHistory
 from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.outcomes.stats import Difference, Share, Stats
+from holdfast.reports.digest import Audience, MemoryDigest
+from holdfast.reports.topics import LessonTopic, TopicKind, TopicList
 
 MOST_RECALLED = 50
 """The most lessons that a server answers one question with."""
@@ -165,6 +167,23 @@ class RemoteMemory:
             if isinstance(value, dict):
                 plain[name] = from_plain(Share if "of" in value else Difference, value)
         return [Stats(**{name: value for name, value in plain.items() if name in Stats.__dataclass_fields__})]
+
+    def digest(
+        self, *, since: datetime, until: datetime | None = None, audience: Audience = "me", limit: int = 0
+    ) -> MemoryDigest:
+        """Return what happened to the project's memory on the server; `limit` is the server's own."""
+        plain = self._client.digest(since=since, until=until, audience=audience)
+        made = from_plain(MemoryDigest, plain)
+        return replace(made, since=parse_instant(plain["since"]), until=parse_instant(plain["until"]))
+
+    def topics(self) -> TopicList:
+        """Return the topics of the server's lessons."""
+        topics = [
+            LessonTopic(name=each.name, kind=cast("TopicKind", each.kind), lessons=each.lessons,
+                        newest=parse_instant(each.newest), also=each.also)
+            for each in self._client.topics()
+        ]  # fmt: skip
+        return TopicList(topics=tuple(topics))
 
     def for_review(self) -> list[tuple[Lesson, str]]:
         """Return nothing: `holdfast review` is for the memory of this machine."""

@@ -26,6 +26,7 @@ from holdfast.surfaces.rest.table import Strict
 T = TypeVar("T")
 
 Short = Annotated[str, Field(max_length=1_000)]
+TopicName = Annotated[str, Field(min_length=1, max_length=100)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -508,12 +509,79 @@ class StatsView(AnswerModel):
 
 
 class TopicView(AnswerModel):
-    """A topic, or a tag, and how many of the newest lessons have it."""
+    """A topic, and how many of the newest lessons have it."""
 
     name: str
-    kind: Literal["topic", "tag"]
+    kind: Literal["topic", "tag", "area", "term"] = Field(description="Where it was found")
     lessons: Count
     newest: Time
+    also: list[str] = Field(description="Names of topics that were merged into it, or its own before it was renamed")
+
+
+class TopicRenaming(Strict):
+    """A new name for a topic."""
+
+    name: TopicName
+    new: TopicName
+
+
+class TopicMerging(Strict):
+    """Two topics that are one from now on, under the name of the second."""
+
+    name: TopicName
+    into: TopicName
+
+
+class TopicSplitting(Strict):
+    """A topic that gets its own names back."""
+
+    name: TopicName
+
+
+class LessonRefView(AnswerModel):
+    """Another lesson that an entry of a digest names."""
+
+    lesson: str
+    short_id: str
+    title: str
+
+
+class DigestItemView(AnswerModel):
+    """A lesson, and what happened to it."""
+
+    lesson: str
+    short_id: str
+    title: str
+    rule: str
+    kind: LessonKind
+    at: Time
+    note: str
+    others: list[LessonRefView]
+    source: str
+    is_confirmed: bool
+
+
+class DigestSectionView(AnswerModel):
+    """Lessons of one sort, the most important first."""
+
+    name: Literal["learnt", "changed", "contradicted", "resolved", "stale", "waits"]
+    title: str
+    items: list[DigestItemView]
+    total: Count
+    note: str
+
+
+class DigestView(AnswerModel):
+    """What happened to a project's memory in a period."""
+
+    project: str
+    project_name: str
+    since: Time
+    until: Time
+    audience: Literal["me", "team"]
+    sections: list[DigestSectionView]
+    sessions: Count
+    people: list[str]
 
 
 # Sync, export and import

@@ -1,22 +1,27 @@
-"""Questions: recall, the brief of a session, topics and numbers."""
+"""Questions: recall, the brief of a session, topics, the digest and numbers."""
 
 from __future__ import annotations
 
-from collections import Counter
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
 
 from holdfast.curation.review import WAITING
-from holdfast.domain.lesson import Lesson
 from holdfast.lean.plain import render_instant
-from holdfast.ports.store import LessonFilter
-from holdfast.rendering.views import briefing_json
+from holdfast.rendering.views import briefing_json, report_json
+from holdfast.reports.digest import Audience
+from holdfast.reports.topics import TopicList
+from holdfast.reports.tuning import TOPICS_READ
 from holdfast.surfaces.rest import models, views
 from holdfast.surfaces.rest.call import OpCall
 from holdfast.surfaces.rest.operations.lists import Paged
-from holdfast.surfaces.rest.table import Op, OpAnswer
+from holdfast.surfaces.rest.reading import Instant
+from holdfast.surfaces.rest.table import Op, OpAnswer, Strict
 
 PROJECT = "/projects/{project}"
-COUNTED = 1_000
-"""The newest lessons, among which topics and tags are counted."""
+DAYS = 7
+"""Days of a digest that names no beginning."""
 
 
 def recall(call: OpCall) -> OpAnswer:
@@ -36,23 +41,57 @@ def brief(call: OpCall) -> OpAnswer:
 
 
 def list_topics(call: OpCall) -> OpAnswer:
-    """Return the topics and tags of the newest active lessons, the most frequent first."""
-    where = LessonFilter(project=call.memory.location.project.id, states=("active",), limit=COUNTED)
-    lessons = call.stores.store.find(where)
-    counts: Counter[tuple[str, str]] = Counter()
-    newest: dict[tuple[str, str], Lesson] = {}
-    for lesson in lessons:
-        names = {("tag", tag) for tag in lesson.tags}
-        for key in names | ({("topic", lesson.topic_key)} if lesson.topic_key else set()):
-            counts[key] += 1
-            newest.setdefault(key, lesson)
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    limit = call.asks(Paged).limit
+    """Return the topics of the newest active lessons, those with most lessons first."""
+    return _topics(call, call.memory.topics(sees=call.sees))
+
+
+def rename_topic(call: OpCall) -> OpAnswer:
+    """Give a topic another name, for all who read the project."""
+    body = call.says(models.TopicRenaming)
+    return _topics(call, call.memory.rename_topic(body.name, body.new, sees=call.sees), "topic.rename")
+
+
+def merge_topics(call: OpCall) -> OpAnswer:
+    """Make two topics one."""
+    body = call.says(models.TopicMerging)
+    return _topics(call, call.memory.merge_topics(body.name, body.into, sees=call.sees), "topic.merge")
+
+
+def split_topic(call: OpCall) -> OpAnswer:
+    """Take back the name of a topic, and every merge into it."""
+    return _topics(call, call.memory.split_topic(call.says(models.TopicSplitting).name, sees=call.sees), "topic.split")
+
+
+def _topics(call: OpCall, listed: TopicList, action: str = "") -> OpAnswer:
+    limit = call.asks(Paged).limit if call.op.query is Paged else len(listed.topics)
     items = [
-        {"name": name, "kind": kind, "lessons": count, "newest": render_instant(newest[kind, name].recorded_at)}
-        for (kind, name), count in ordered[:limit]
+        {
+            "name": topic.name,
+            "kind": topic.kind,
+            "lessons": topic.lessons,
+            "newest": render_instant(topic.newest),
+            "also": list(topic.also),
+        }
+        for topic in listed.topics[:limit]
     ]
-    return OpAnswer(value={"items": items, "next": ""})
+    audit = (action, call.project.id) if action else ("", "")
+    return OpAnswer(value={"items": items, "next": ""}, audit=audit)
+
+
+class DigestQuery(Strict):
+    """Which period, for whom."""
+
+    since: Annotated[Instant | None, Field(description="By default 7 days ago")] = None
+    until: Annotated[Instant | None, Field(description="By default now")] = None
+    audience: Annotated[Audience, Field(description="`team`: only what every reader may see")] = "me"
+
+
+def read_digest(call: OpCall) -> OpAnswer:
+    """Return what happened to the project's memory in a period, as far as the caller may see it."""
+    query = call.asks(DigestQuery)
+    since = query.since or call.now() - timedelta(days=DAYS)
+    made = call.memory.digest(since=since, until=query.until, audience=query.audience, sees=call.sees)
+    return OpAnswer(value=report_json(made))
 
 
 def read_stats(call: OpCall) -> OpAnswer:
@@ -75,8 +114,29 @@ OPERATIONS = (
     ),
     Op(
         method="GET", path=PROJECT + "/topics", name="list_topics", verb="read", call=list_topics, query=Paged,
-        summary="List topics and tags, the most frequent first.", out=models.Listing[models.TopicView],
-        notes=f"Counted among the newest {COUNTED:,} active lessons.",
+        summary="List the topics of a project, those with most lessons first.", out=models.Listing[models.TopicView],
+        notes=f"A few dozen, found in the tags, folders and words of the newest {TOPICS_READ:,} active lessons.",
+    ),
+    Op(
+        method="POST", path=PROJECT + "/topics/rename", name="rename_topic", verb="write", call=rename_topic,
+        body=models.TopicRenaming, summary="Give a topic another name, for all readers.",
+        out=models.Listing[models.TopicView],
+    ),
+    Op(
+        method="POST", path=PROJECT + "/topics/merge", name="merge_topics", verb="write", call=merge_topics,
+        body=models.TopicMerging, summary="Make two topics one, for all readers.",
+        out=models.Listing[models.TopicView],
+    ),
+    Op(
+        method="POST", path=PROJECT + "/topics/split", name="split_topic", verb="write", call=split_topic,
+        body=models.TopicSplitting, summary="Take back the name of a topic, and every merge into it.",
+        out=models.Listing[models.TopicView],
+    ),
+    Op(
+        method="GET", path=PROJECT + "/digest", name="read_digest", verb="read", call=read_digest, query=DigestQuery,
+        summary="Read what was learnt, changed, contradicted and resolved in a period, and what waits.",
+        out=models.DigestView, notes="Most important first; of each sort a few are shown and all are counted. What "
+        "went stale only a clone can tell. What waits is shown to who may see it.",
     ),
     Op(
         method="GET", path=PROJECT + "/stats", name="read_stats", verb="read", call=read_stats,
