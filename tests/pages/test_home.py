@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from shutil import rmtree
@@ -64,7 +65,7 @@ def test_home_names_what_waits_and_what_changed(memory: Memory, site: Site) -> N
     assert [(line["name"], line["number"]) for line in data["waiting"]] == [("unconfirmed", 1)]
     assert (data["confirmed"], data["unconfirmed"]) == (1, 1)
     memory.forget(first.id)
-    assert "a lesson whose words are gone" in site.text()
+    assert "A forgotten lesson" in site.text()
 
 
 def test_a_line_of_the_brief_leads_to_its_lesson(memory: Memory, site: Site) -> None:
@@ -92,3 +93,10 @@ def test_health_says_when_nothing_was_ever_seen(site: Site) -> None:
     health = site.json()["health"]
     assert [fact["command"] for fact in health["facts"] if fact["name"] == "hooks"] == ["holdfast setup"]
     assert "no session was seen here yet" in site.text()
+
+
+def test_what_waits_leads_to_where_it_is_decided(memory: Memory, site: Site) -> None:
+    memory.remember("The cache lives for an hour.", trust="repository")
+    leads = re.findall(r'<a href="([^"]+)"><strong>1</strong>', site.html())
+    assert leads == [site.address("review?kind=waiting")]
+    assert "The cache lives for an hour" in site.text(leads[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from holdfast.domain.briefing import Briefing
@@ -40,7 +40,7 @@ VERBS = {
     "feedback": "judged", "purge": "erased",
 }  # fmt: skip
 """Words for what a change did to a lesson."""
-FORGOTTEN = "a lesson whose words are gone"
+FORGOTTEN = "A forgotten lesson"
 """The title of a tombstone."""
 _IN_LINE = re.compile(r"(- )?\[?([0-9a-f]{4,8})\b")
 
@@ -75,7 +75,8 @@ class WaitingLine:
     number: int
     words: str
     page: str
-    """The page's name; empty while there is none."""
+    """The page's name, and what of it to show."""
+    query: Mapping[str, str] = field(default_factory=dict)
     is_capped: bool = False
 
 
@@ -227,16 +228,23 @@ def _waiting(view: View, undecided: int) -> Iterator[WaitingLine]:
     if view.may("review"):
         number = undecided
         words = "lesson waits for your decision" if number == 1 else "lessons wait for your decision"
-        yield WaitingLine(name="unconfirmed", number=number, words=words, page="review", is_capped=number >= COUNTED)
+        yield WaitingLine(
+            name="unconfirmed",
+            number=number,
+            words=words,
+            page="review",
+            query={"kind": "waiting"},
+            is_capped=number >= COUNTED,
+        )
     if memory.location.has_work_tree:
         states = load_states(memory.services, memory.location).values()
         number = sum(state.freshness in STALE for state in states)
         words = f"{'lesson is' if number == 1 else 'lessons are'} about code that has changed"
-        yield WaitingLine(name="stale", number=number, words=words, page="review")
+        yield WaitingLine(name="stale", number=number, words=words, page="review", query={"kind": "stale"})
     threads = load_threads(memory.services, memory.location)
     number = sum(is_worth_naming(thread, view.now) for thread in threads)
     words = "failure has no cure yet" if number == 1 else "failures have no cure yet"
-    yield WaitingLine(name="threads", number=number, words=words, page="threads")
+    yield WaitingLine(name="threads", number=number, words=words, page="threads", query={"standing": "open"})
 
 
 PAGES = (
