@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from holdfast.capture.sessionevents import session_events
 from holdfast.domain.event import Event
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import SESSION_DIGESTS
@@ -17,8 +18,9 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import from_plain, to_plain
 from holdfast.lean.texts import dumps, loads
 from holdfast.outcomes.threads import Thread, note_runs
-from holdfast.outcomes.tuning import BRANCHES_NOTED, PAUSE_S
+from holdfast.outcomes.tuning import BRANCHES_NOTED, COUNTED_AT_ONCE, LOOKED_AT, PAUSE_S
 from holdfast.ports.services import Services
+from holdfast.ports.store import SessionFilter
 from holdfast.text.commits import commits_in
 
 
@@ -65,6 +67,17 @@ def note_session_digest(
     if person is not None:
         digest = replace(digest, person=person.id, person_name=person.name)
     services.store.set_rows(SESSION_DIGESTS, location.project.id, {session: dumps(to_plain(digest))})
+
+
+def note_earlier(services: Services, location: Location, most: int = COUNTED_AT_ONCE) -> int:
+    """Note the newest sessions that have no digest, as those of an earlier version have not; return how many."""
+    project = location.project.id
+    rows = services.store.list_sessions(SessionFilter(project=project, limit=LOOKED_AT))
+    known = services.store.get_rows(SESSION_DIGESTS, project, [row.session for row in rows])
+    missing = [row.session for row in rows if row.session not in known][:most]
+    for session in reversed(missing):  # in order of time, as threads are
+        note_session_digest(services, location, session, session_events(services, project, session), {})
+    return len(missing)
 
 
 def digest_of(session: SessionId, events: Sequence[Event], threads: Sequence[Thread]) -> SessionDigest:

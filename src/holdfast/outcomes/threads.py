@@ -40,7 +40,7 @@ from holdfast.outcomes.tuning import (
 from holdfast.ports.services import Services
 from holdfast.text.attempts import Attempt, attempts, failing_tests, reports_tests
 from holdfast.text.checks import CHECKING, RunScope, includes, is_whole, ran_tests, runs_program, scope_of, selects
-from holdfast.text.complaints import SLIP, complaint, could_not_begin, test_complaint
+from holdfast.text.complaints import DIAGNOSTIC, SLIP, complaint, could_not_begin, test_complaint
 from holdfast.text.orders import instructs, is_order
 from holdfast.text.window import clip
 
@@ -184,23 +184,17 @@ def open_failures(threads: Iterable[Thread], now: datetime) -> list[OpenFailure]
     for thread in threads:
         if is_worth_naming(thread, now):
             by_run.setdefault(thread.event, []).append(thread)
-    failures = []
-    for group in by_run.values():
-        thread = max(group, key=lambda thread: (thread.runs, bool(thread.error)))
-        failures.append(
-            OpenFailure(
-                session=thread.session,
-                event=thread.event,
-                text=thread.text,
-                error=thread.error,
-                branch=thread.branch,
-                first_at=thread.tries[0].first_at,
-                last_at=thread.last_at,
-                runs=thread.runs,
-                more=len(group) - 1,
-            )
-        )  # fmt: skip
+    failures = [_open_failure(group) for group in by_run.values()]
     return sorted(failures, key=lambda failure: failure.last_at, reverse=True)[:NAMED_MOST]
+
+
+def _open_failure(group: Sequence[Thread]) -> OpenFailure:
+    thread = max(group, key=lambda thread: (thread.runs, bool(thread.error)))
+    error = "" if instructs(thread.error) else thread.error  # agents read it, and an output may come from anybody
+    return OpenFailure(
+        session=thread.session, event=thread.event, text=thread.text, error=error, branch=thread.branch,
+        first_at=thread.tries[0].first_at, last_at=thread.last_at, runs=thread.runs, more=len(group) - 1,
+    )  # fmt: skip
 
 
 def is_worth_naming(thread: Thread, now: datetime) -> bool:
@@ -247,9 +241,14 @@ class SessionRuns:
 
 def read_runs(session: SessionId, events: Sequence[Event]) -> SessionRuns:
     """Return the runs of a session; its events are in order of time."""
-    runs = (_run(attempt) for attempt in attempts(events) if attempt.event.command)
+    runs = (_run(attempt) for attempt in attempts(events) if attempt.event.command and not _is_doubtful(attempt))
     edits = ((at, event.files[0]) for at, event in enumerate(events) if event.kind == "file_edit" and event.files)
     return SessionRuns(session=session, runs=tuple(runs), edits=tuple(edits))
+
+
+def _is_doubtful(attempt: Attempt) -> bool:
+    """Return whether a run counts as passed only because a pipe hid its status, and its output names places in code."""
+    return attempt.passed and not attempt.sure and not attempt.tests and bool(DIAGNOSTIC.search(attempt.event.text))
 
 
 def _run(attempt: Attempt) -> Run:
@@ -281,9 +280,9 @@ def _top(name: str) -> str:
 
 
 def _speakable(words: str) -> str:
-    """Return the words of an output that may stand in a line for an agent; empty for an order."""
+    """Return the words of an output on one line, for people; empty for what looks like an attack."""
     line = " ".join(words.split())
-    return "" if instructs(line) or suspicion(line) else clip(line, THREAD_TEXT)
+    return "" if suspicion(line) else clip(line, THREAD_TEXT)
 
 
 # Folding

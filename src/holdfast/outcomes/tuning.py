@@ -126,3 +126,7 @@ TROUBLED_NAMES = 60
 """Names of files that are stored of one session, those with the most trouble."""
 SHORTEST_EDIT = 12
 """Characters from which an edit that was taken back counts: shorter ones correct slips."""
+COUNTED_AT_ONCE = 50
+"""Sessions of an earlier version that one learner reads to count them."""
+LOOKED_AT = 2_000
+"""Newest sessions among which they are looked for."""

@@ -26,6 +26,7 @@ from holdfast.home.handover import SYNC, TURN, has_leftovers, has_links, is_due
 from holdfast.home.runfiles import LearningLock, RunLock, embed_in_turn, note
 from holdfast.home.spool import drain
 from holdfast.learning.associations import associate
+from holdfast.outcomes.sessiondigest import note_earlier
 from holdfast.settings import Settings, load_settings
 
 LONGEST_RUN_S = 900.0
@@ -107,6 +108,7 @@ def learn_all(settings: Settings, ended: HookCall) -> None:
         _link(memory, ended.cwd, settings.log_path)
         _follow_moves(memory, ended.cwd, settings.log_path)
         _settle(memory, settings.log_path)
+        _count(memory, ended.cwd, settings.log_path)
         _prepare_brief(memory, ended.cwd, ended.session, settings.log_path)
         memory.drop_old_texts()
 
@@ -192,6 +194,17 @@ def _settle(memory: Memory, log_path: str) -> None:
             note(log_path, "learner", RuntimeError(why))
     except Exception as exc:  # nothing is lost: the next learner judges the same sessions
         note(log_path, "outcomes", exc)
+
+
+def _count(memory: Memory, folder: str, log_path: str) -> None:
+    """Count what was done in sessions that an earlier version recorded, some at a time."""
+    if not os.path.isdir(folder):
+        return
+    try:
+        here = memory.at(folder)
+        note_earlier(here.services, here.location)
+    except Exception as exc:  # the list of sessions says that these are not counted yet
+        note(log_path, "learner", exc)
 
 
 def _prepare_brief(memory: Memory, folder: str, session: SessionId, log_path: str) -> None:
