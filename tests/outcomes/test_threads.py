@@ -222,6 +222,12 @@ def test_a_failing_test_is_worth_naming_and_edits_that_nobody_tried_make_it_doub
     assert [is_worth_naming(thread, story.at) for thread in folded(story.edited("pkg/a.go"))] == [False]
 
 
+def test_what_came_back_is_open_since_it_came_back() -> None:
+    first, second = Story().red().red().green(), Story("s2", 3).red()
+    (failure,) = open_failures(folded(first, second), second.at)
+    assert (failure.first_at, failure.runs) == (second.events[0].at, 1)
+
+
 def test_one_failing_check_is_a_slip_and_two_are_not() -> None:
     story = Story().red("make lint", LINT)
     assert [is_worth_naming(thread, story.at) for thread in folded(story)] == [False]

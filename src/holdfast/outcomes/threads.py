@@ -124,6 +124,13 @@ class Thread:
         return self.cures[-1] if self.cures and self.cures[-1].at > self.last_at else None
 
     @property
+    def last_tries(self) -> tuple[Tries, ...]:
+        """The tries since it was cured last, or since a run that may include it passed; never empty."""
+        ends = [cure.at for cure in self.cures] + ([self.passed_at] if self.passed_at else [])
+        end = max((at for at in ends if at < self.last_at), default=None)
+        return tuple(tries for tries in self.tries if end is None or tries.last_at > end)
+
+    @property
     def came_back(self) -> int:
         """How often it failed again after it had been mended."""
         return len(self.cures) - (self.cure is not None)
@@ -189,11 +196,12 @@ def open_failures(threads: Iterable[Thread], now: datetime) -> list[OpenFailure]
 
 
 def _open_failure(group: Sequence[Thread]) -> OpenFailure:
-    thread = max(group, key=lambda thread: (thread.runs, bool(thread.error)))
+    thread = max(group, key=lambda thread: (sum(tries.runs for tries in thread.last_tries), bool(thread.error)))
+    tries = thread.last_tries
     error = "" if instructs(thread.error) else thread.error  # agents read it, and an output may come from anybody
     return OpenFailure(
         session=thread.session, event=thread.event, text=thread.text, error=error, branch=thread.branch,
-        first_at=thread.tries[0].first_at, last_at=thread.last_at, runs=thread.runs, more=len(group) - 1,
+        first_at=tries[0].first_at, last_at=thread.last_at, runs=sum(each.runs for each in tries), more=len(group) - 1,
     )  # fmt: skip
 
 

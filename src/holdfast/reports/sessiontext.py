@@ -171,7 +171,7 @@ def _thread_lines(thread: ThreadLine, now: datetime) -> Iterator[str]:
     yield from _wrapped(f"{thread.standing}  {thread.text}{others}{error}", 0, 3)
     tries = "1 try" if thread.runs == 1 else f"{thread.runs:,} tries"
     sessions = f" in {counted(thread.sessions, 'session')}" if thread.sessions > 1 else ""
-    since = f" since {day_of(thread.first_at, now)}" if thread.standing == "open" else ""
+    since = f" since {day_of(thread.since_at, now)}" if thread.standing == "open" else ""
     branch = f" on {thread.branch}" if thread.branch else ""
     yield from _wrapped(f"{tries}{sessions}{since}{branch}, last {day_of(thread.last_at, now)}", 2, 2)
     if thread.cure is not None:

@@ -68,6 +68,8 @@ class ThreadLine:
     standing: Standing
     branch: str
     first_at: datetime
+    since_at: datetime
+    """When it failed first since it was cured last."""
     last_at: datetime
     runs: int
     sessions: int
@@ -164,6 +166,7 @@ def _line(thread: Thread, now: datetime) -> ThreadLine:
     return ThreadLine(
         key=thread.key, kind=thread.kind, text=thread.text, others=(), error=thread.error, purpose=thread.purpose,
         standing=standing_of(thread, now), branch=thread.branch, first_at=thread.tries[0].first_at,
+        since_at=thread.last_tries[0].first_at,
         last_at=thread.last_at, runs=thread.runs, sessions=len(thread.tries), came_back=thread.came_back,
         tries=tuple(
             ThreadTry(
