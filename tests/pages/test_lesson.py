@@ -314,3 +314,22 @@ def test_a_change_by_somebody_else_meanwhile_is_shown_beside_and_nothing_is_lost
     said(site, f"lessons/{theirs.id}/edit", mine | {"version": again[1]})
     [now] = memory.lessons()
     assert (now.insight, now.why) == ("Retries are capped at 5.", "the gateway bans us")
+
+
+# Deciding a contradiction
+
+
+def test_a_contradiction_is_decided_on_the_page_and_undone(site: Site, memory: Memory) -> None:
+    lesson = memory.remember("The dev server listens on port 8080.", trust="agent")
+    other = memory.remember("The dev server listens on port 9090.", trust="agent")
+    html = site.html(f"lessons/{lesson.id}")
+    assert "Contradicted. One that waits says otherwise. Which one holds?" in words_of(html)
+    back = {"back": site.address(f"lessons/{lesson.id}")}
+    page = site.post("review/settle", back | {"lesson": lesson.id, "over": other.id})
+    html = site.html(page.headers["location"])
+    assert "Kept: The dev server listens on port 8080" in words_of(html)
+    assert memory.get(other.id).state == "superseded"
+    said(site, "undo", back | undo_fields(html))
+    assert "Contradicted." in site.text(f"lessons/{lesson.id}")
+    said(site, "review/keep-both", back | {"lesson": lesson.id, "other": other.id})
+    assert "Contradicted." not in site.text(f"lessons/{lesson.id}")

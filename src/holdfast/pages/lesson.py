@@ -14,6 +14,7 @@ from holdfast.pages.lessonform import find_lesson
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.view import View
 from holdfast.reports.lessonstory import LessonStory, Section, tell_lesson
+from holdfast.text.searchkeys import area_of
 
 MEMBERS_READ = 1_000
 """Members whose names are looked up."""
@@ -47,6 +48,8 @@ class LessonData:
     story: LessonStory
     said: tuple[SaidOfIt, ...] = ()
     """Confirmations and flags that count now, the newest first."""
+    areas: tuple[str, ...] = ()
+    """The areas of its files, as the search page names them."""
     actions: tuple[str, ...] = ()
     """Names of the actions that the reader may take on the lesson as it is."""
 
@@ -55,7 +58,10 @@ def make_lesson(view: View, query: LessonQuery) -> Page:
     """Return the page of a lesson. Raises LessonNotFoundError for one that the reader may not see."""
     memory = view.memory
     story = tell_lesson(memory.services, memory.location, find_lesson(view).id, sees=view.sees, whole=query.whole)
-    data = LessonData(story=story, said=tuple(_said(view, story.lesson)), actions=tuple(_actions(view, story)))
+    areas = tuple(dict.fromkeys(area_of(path) for path in story.lesson.paths))
+    data = LessonData(
+        story=story, said=tuple(_said(view, story.lesson)), areas=areas, actions=tuple(_actions(view, story))
+    )
     title = "A forgotten lesson" if story.lesson.state == "forgotten" else story.lesson.title
     return Page(template="lesson", title=title, data=data)
 
@@ -95,6 +101,8 @@ def _actions(view: View, story: LessonStory) -> list[str]:
         "retire": is_living and may_change,
         "forget": state != "forgotten" and may_change,
         "restore": (state == "retired" or bool(story.restorable)) and view.may("review"),
+        "settle": is_living and view.may("review"),
+        "keep-both": is_living and view.may("review"),
         "undo": story.undoable is not None and story.undoable.id != story.restorable and view.may("review"),
     }
     return [name for name, holds in wanted.items() if holds and view.addresses.has_action(name)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Literal
 
 from holdfast.reports.tuning import (
@@ -15,6 +16,7 @@ from holdfast.reports.tuning import (
     HEAD_LINES,
     LEAST_ALIKE,
     LINE_LIMIT,
+    MARKED_LINES,
     MATCHED_LINES,
     MATCHED_WORDS,
 )
@@ -145,7 +147,7 @@ def _changed_lines(
 ) -> tuple[list[tuple[Piece, ...]], list[tuple[Piece, ...]]]:
     """Return the pieces of lines that took each other's place; what differs in two similar lines is marked."""
     old, new = [_line(text) for text in removed], [_line(text) for text in added]
-    for at, (before, after) in enumerate(zip(removed, added, strict=False)):
+    for at, (before, after) in enumerate(islice(zip(removed, added, strict=False), MARKED_LINES)):
         if max(len(before), len(after)) > LINE_LIMIT:
             continue
         pieces = _word_diff(before, after)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
 
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Anchor, Lesson
@@ -18,7 +17,7 @@ from holdfast.freshness.verify import STALE
 from holdfast.ports.services import Services
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.reports.differences import DiffRow, NumberedLines, cut_rows, line_rows, one_side
-from holdfast.reports.tuning import ROWS_MOST, ROWS_SHOWN, SIDES_SHOWN
+from holdfast.reports.tuning import CHECKED_S, ROWS_MOST, ROWS_SHOWN, SIDES_SHOWN
 
 UNCOMMITTED = "-"
 
@@ -58,7 +57,8 @@ class CodeSide:
     words: str = ""
     """What changed, in words; empty where nothing did."""
     commit: CommitMade | None = None
-    """The commit that changed it; None where nothing changed or git does not know."""
+    """The commit that changed it, of the worst place, or of each if everything is wanted; None where nothing changed or
+    git does not know."""
     then_commit: str = ""
     """The commit at which the lesson was anchored."""
     rows: tuple[DiffRow, ...] = ()
@@ -106,7 +106,7 @@ def tell_code(
     `events` are those of the session that taught it: where git does not have the code of then, what the session wrote
     is shown. `everything` shows the code of all places, at most ROWS_MOST rows each.
     """
-    looks = FreshnessCheck(services, location, within_s=inf).anchor_verdicts(lesson)
+    looks = FreshnessCheck(services, location, within_s=CHECKED_S).anchor_verdicts(lesson)
     freshness, caveat = worst(looks)
     ours = lesson.scope.project in ("", location.project.id)
     order = sorted(looks, key=lambda look: -FRESHNESSES.index(look[1].freshness))
@@ -115,16 +115,27 @@ def tell_code(
     return CodeStory(
         freshness=freshness,
         caveat=caveat,
-        sides=tuple(_side(services, location, look, events, rows) for look in order[:shown] if ours),
+        sides=tuple(
+            _side(services, location, look, events, rows, with_commit=everything or at == 0)
+            for at, look in enumerate(order[:shown])
+            if ours
+        ),
         others=tuple(_named(*look) for look in (order[shown:] if ours else order)),
         has_work_tree=location.has_work_tree,
     )
 
 
 def _side(
-    services: Services, location: Location, look: tuple[Anchor, Verdict], events: Sequence[Event], most: int
+    services: Services,
+    location: Location,
+    look: tuple[Anchor, Verdict],
+    events: Sequence[Event],
+    most: int,
+    *,
+    with_commit: bool,
 ) -> CodeSide:
     anchor, verdict = look
+    with_commit = with_commit and verdict.freshness in STALE
     if not location.has_work_tree:
         return _as_written(anchor, verdict, events, most)
     comparison = compare_anchor(services, location, anchor, verdict)
@@ -137,7 +148,7 @@ def _side(
     return CodeSide(
         path=side.path, symbol=side.symbol, name=side.name, now_name=side.now_name, freshness=side.freshness,
         words=side.words, then_commit=anchor.commit, rows=rows, more=more, note=note,
-        commit=_commit(services, location, anchor, verdict) if verdict.freshness in STALE else None,
+        commit=_commit(services, location, anchor, verdict) if with_commit else None,
         has_then=comparison.then_span is not None, has_now=comparison.now_span is not None,
     )  # fmt: skip
 

@@ -46,6 +46,8 @@ HEAD_LINES = 24
 """Lines of unchanged code that are shown where nothing changed."""
 LINE_LIMIT = 240
 """Characters of a line of code that are shown."""
+MARKED_LINES = 60
+"""First lines of one change within which the words that differ are marked."""
 MATCHED_LINES = 1_500
 """Lines on each side, between the first and the last difference, that are compared with each other."""
 MATCHED_WORDS = 3_000
@@ -55,6 +57,8 @@ LEAST_ALIKE = 0.5
 
 # A lesson's code
 
+CHECKED_S = 2.0
+"""Seconds from which on a page waits no longer for a lesson's places to be compared: the rest is not checked."""
 SIDES_SHOWN = 3
 """Places of a lesson whose code is shown at first, the worst first."""
 ROWS_SHOWN = 60
