@@ -21,6 +21,8 @@ from tests.pages.served import ServedSite, open_served
 from tests.surfaces.rest.world import SECRET, SHOP, World, found, open_world
 
 STRANGER, HIDDEN, PROPOSED = "zanzibar", "quetzal", "umbrella"
+RUNS = {STRANGER: "run-7f3a91", HIDDEN: "run-8b2c40"}
+"""Ids of others' sessions."""
 ACCEPTED = ("text/html", "application/json")
 HOSTILE = "<img src=x onerror=alert(1)>{{7*7}}</script><script>alert(2)</script>"
 
@@ -44,7 +46,7 @@ def ids(world: World) -> dict[str, str]:
         json={"insight": f"Retries of {STRANGER} are capped", "why": STRANGER, "tags": [STRANGER], "topic": STRANGER},
     ).json()  # fmt: skip
     rows = [
-        {"session": name, "key": "prompt:1", "kind": "prompt", "at": "2026-11-20T08:00:00Z", "text": f"about {name}"}
+        {"session": RUNS[name], "key": "prompt:1", "kind": "prompt", "at": "2026-11-20T08:00:00Z", "text": f"of {name}"}
         for name in (STRANGER, HIDDEN)
     ]
     for row, project, token in (
@@ -54,7 +56,7 @@ def ids(world: World) -> dict[str, str]:
     world.call("PATCH", f"/projects/{SHOP}", token=theirs.tokens["admin"], json={"name": f"Shop of {STRANGER}"})
     member = theirs.members["reader"]
     world.call("PATCH", f"/members/{member}", token=theirs.tokens["admin"], json={"name": f"Reader {STRANGER}"})
-    return {"lesson": lesson["id"], "hidden lesson": hidden["id"], "session": STRANGER, "member": member}
+    return {"lesson": lesson["id"], "hidden lesson": hidden["id"], "session": RUNS[STRANGER], "member": member}
 
 
 def _hide(world: World, project: str) -> None:
@@ -88,7 +90,7 @@ def test_a_page_shows_nothing_of_others(site: ServedSite, ids: dict[str, str], r
         for query in ("", *(f"?{name}=retries" for name in ("q", "text") if name in row.query.__annotations__)):
             answer = site.get(address + query, role=role, accept=accept)
             assert answer.status_code < 500, answer.text
-            for word in words:
+            for word in (*words, *(run for run in RUNS.values() if run not in address)):
                 shown = answer.text.replace(address, "")
                 assert word not in shown, f"{address}{query} as {role} ({accept}) shows {word}"
             if f"/p/{SECRET}/" in address:
