@@ -38,6 +38,7 @@ from holdfast.surfaces.web.app import WebApp, raw_path
 from holdfast.team import access, review, tokens
 from holdfast.team.ownprojects import add_own_projects
 from holdfast.team.projects import list_projects
+from holdfast.team.quotas import RateLimiter
 from holdfast.team.tuning import SESSION_HOURS
 from holdfast.wiring import RequestServices
 
@@ -65,6 +66,7 @@ class ServedEntrance:
         self._http = Http(transport=_InProcess(rest), trust_env=False)
         self._addresses = make_addresses()
         self._looked_at_s = -LOOKED_S
+        self._rates = RateLimiter(settings.worker_count, requests.clock.elapsed_s)
 
     def close(self) -> None:
         """Close what it holds."""
@@ -79,6 +81,7 @@ class ServedEntrance:
         request.scope.setdefault(NOTES, {}).update(
             organisation=caller.organisation, token=caller.token, member=caller.member
         )
+        self._rates.check(caller.token, caller.requests_a_minute)
         stores = self._backend.open(caller.organisation)
         access.require(caller, verb)
         projects = self._projects(stores, caller)

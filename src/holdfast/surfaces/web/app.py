@@ -100,6 +100,7 @@ class WebApp:
     async def _answer(self, request: Request) -> Response:
         path = raw_path(request)
         if path.startswith(STATIC):
+            _note_route(request, STATIC)
             return _static(path)
         if request.method == "POST":
             return await self._act(request, path)
