@@ -242,8 +242,12 @@
     return false;
   }
 
+  // Who speaks to the browser, or uses another program's keys, can switch ours off (WCAG 2.1.4).
+  const isOff = () => localStorage.getItem("holdfast-keys") === "off";
+  const switchKeys = document.getElementById("keys-on");
+
   function onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isOff() || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const at = event.target;
     const drop = at.closest("details.drop[open]");
     if (drop && event.key === "Escape") {
@@ -262,7 +266,7 @@
       return;
     }
     const acts = {
-      j: () => step(1), k: () => step(-1), J: () => mark(1), K: () => mark(-1), Escape: unmark, o: () => { for (const fold of selected()?.querySelectorAll("details") || []) fold.open = !fold.open; }, g: () => { isGoing = true; }, "?": () => help && help.showModal(),
+      j: () => step(1), k: () => step(-1), J: () => mark(1), K: () => mark(-1), Escape: unmark, o: () => { for (const fold of selected()?.querySelectorAll("details") || []) fold.open = !fold.open; }, g: () => { isGoing = true; setTimeout(() => { isGoing = false; }, 2000); }, "?": () => help && help.showModal(),
       "/": () => { const field = document.querySelector("main input[type=search], .find input"); if (field) { field.focus(); field.select(); } },
       Enter: () => { const link = !at.closest("a, button, summary") && selected() && selected().querySelector("a[href]"); if (link) link.click(); else return false; },
     };
@@ -271,6 +275,10 @@
   }
   document.addEventListener("keydown", onKey);
 
+  if (switchKeys) {
+    switchKeys.checked = !isOff();
+    switchKeys.addEventListener("change", () => localStorage.setItem("holdfast-keys", switchKeys.checked ? "on" : "off"));
+  }
   begin();
   fill();
   for (const opener of document.querySelectorAll("[data-keys]")) {
@@ -278,6 +286,7 @@
     opener.addEventListener("click", () => help.showModal());
   }
   document.addEventListener("click", (event) => {
+    for (const drop of document.querySelectorAll("details.drop[open]")) if (!drop.contains(event.target)) drop.open = false;
     const row = event.target.closest("[data-row]");
     if (row && row !== selected() && !event.target.closest("a, button, input, select, textarea, summary")) select(row);
   });
