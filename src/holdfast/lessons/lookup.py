@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,9 +17,9 @@ from holdfast.errors import AmbiguousIdError, InvalidValueError, LessonNotFoundE
 from holdfast.lean.plain import parse_instant
 from holdfast.lean.texts import loads, short_id
 from holdfast.lessons.staging import hidden_here
-from holdfast.lessons.tuning import BACK, COUNTED_LESSONS, LESSONS_A_PAGE, LONGEST_NUMBER, SHORT_ID, SHORTEST_REF
+from holdfast.lessons.tuning import BACK, LESSONS_A_PAGE, LONGEST_NUMBER, SHORT_ID, SHORTEST_REF
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, LogFilter, get_readable
+from holdfast.ports.store import EVERY, LessonFilter, LogFilter, get_readable
 from holdfast.text.timespan import span_in
 
 FULL_ID = 36
@@ -175,9 +176,11 @@ class LessonCounts:
 
 def count_lessons(services: Services, location: Location) -> LessonCounts:
     """Count the living lessons that `list_lessons` returns."""
-    lessons = list_lessons(services, location, LIVING, (), "", False, None, COUNTED_LESSONS)
-    confirmed = sum(lesson.state == "active" for lesson in lessons)
-    return LessonCounts(confirmed=confirmed, unconfirmed=len(lessons) - confirmed)
+    where = LessonFilter(project=location.project.id, states=LIVING, limit=EVERY)
+    counts = Counter(services.store.count_by(where, "state", len(LIVING)))
+    hidden = services.store.current_versions(sorted(hidden_here(services, location)))
+    counts.subtract(Counter(state for state, _ in hidden.values() if state in LIVING))
+    return LessonCounts(confirmed=counts["active"], unconfirmed=counts.total() - counts["active"])
 
 
 def _sift(services: Services, where: LessonFilter, choice: LessonSelection) -> list[Lesson]:

@@ -22,8 +22,6 @@ STEMS_FACTOR = 3
 """What a lesson's text counts with its stems: a stem of six characters takes a pointer in each of two lists."""
 ADMITTED_WHEN_FULL = 8
 """One in so many lessons that are read is kept in place of others once that is full."""
-COUNTED_LESSONS = 100_000
-"""Lessons of a project that are counted."""
 LESSONS_A_PAGE = 1_000
 """Lessons read at a time while sifting."""
 SHORTEST_REF = 4
