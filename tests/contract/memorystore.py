@@ -152,6 +152,9 @@ class MemoryStore(MemorySearch, StoreCare, AbstractContextManager["MemoryStore"]
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
         return count_values(self.find(where), facet, most)
 
+    def count_facets(self, where: LessonFilter, facets: Sequence[Facet], most: int) -> dict[Facet, dict[str, int]]:
+        return {facet: self.count_by(where, facet, most) for facet in facets}
+
     def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
         instants = [since + step * number for number in range(count)]
         counts: Counter[tuple[State, int, int | None]] = Counter()

@@ -278,6 +278,10 @@ class FacetsContract:
         for facet in FACETS:
             expected = Counter(value for lesson in lessons for value in facet_values(lesson, facet))
             assert store.count_by(where, facet, 99) == expected, facet
+        counts = store.count_facets(where, FACETS, 99)
+        assert counts == {facet: store.count_by(where, facet, 99) for facet in FACETS}
+        assert [*counts] == [*FACETS]
+        assert store.count_facets(where, (), 99) == {}
 
     def test_versions_are_counted_by_the_instants_between_which_they_were_current(self, store: Store) -> None:
         first = varied(store)[0]

@@ -211,6 +211,9 @@ class LessonStore(Protocol):
         each value that it has, and not at all where it has none.
         """
 
+    def count_facets(self, where: LessonFilter, facets: Sequence[Facet], most: int) -> dict[Facet, dict[str, int]]:
+        """Count the same lessons by several facets, for little more than by one; see `count_by`."""
+
     def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
         """Count the versions of the project's and the user's lessons between the instants `since + number * step`.
 

@@ -10,14 +10,14 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES
 from holdfast.lean.plain import clean
 from holdfast.ports.store import EVERY, ROOT_AREA, Facet, LessonFilter
-from holdfast.stores._shared.facets import count_values, most_frequent
+from holdfast.stores._shared.facets import by_facet, count_values
 from holdfast.stores._shared.rows import SESSION_PREFIX, LeftOut, micros, read_rows
 from holdfast.stores.postgresql.lessons import known_then, lesson_of, true_then
 from holdfast.stores.postgresql.rows import SESSION_CODE, but, key, scope_number
@@ -57,22 +57,34 @@ def count_lessons(sql: Sql, where: LessonFilter, left_out: LeftOut) -> int:
     return int(row[0]) if row else 0
 
 
-def count_by(sql: Sql, where: LessonFilter, facet: Facet, most: int, left_out: LeftOut) -> dict[str, int]:
-    """Count the lessons that `find_lessons` would return by the facet; see the port."""
+def count_facets(
+    sql: Sql, where: LessonFilter, facets: Sequence[Facet], most: int, left_out: LeftOut
+) -> dict[Facet, dict[str, int]]:
+    """Count the lessons that `find_lessons` would return by each of the facets; see the port."""
     if not _is_current(where):  # what was known then, and tombstones, have no derived rows
-        return count_values(find_lessons(sql, where, left_out), facet, most)
+        lessons = find_lessons(sql, where, left_out)
+        return {facet: count_values(lessons, facet, most) for facet in facets}
+    if not facets:
+        return {}
     chosen, args = _chosen(sql, where, left_out)
+    parts: list[str] = []
+    for facet in dict.fromkeys(facets):
+        part, more = _count_of(sql, facet)
+        parts.append(part)
+        args += more
+    counting = f"WITH chosen AS MATERIALIZED ({chosen}) {' UNION ALL '.join(parts)}"
+    return by_facet(sql.execute(counting, args).fetchall(), facets, most)
+
+
+def _count_of(sql: Sql, facet: Facet) -> Clause:
+    """Return the query that counts by that facet."""
     if facet in _COLUMNS:
-        counting = f"SELECT {_COLUMNS[facet]}, count(*) FROM ({chosen}) l GROUP BY 1"
-    elif facet == "file":
+        return f"SELECT '{facet}', {_COLUMNS[facet]}, count(*) FROM chosen l GROUP BY 2", []
+    if facet == "file":
         anchors = "anchors a ON a.org = %s AND a.live AND a.lesson = l.row AND a.glob = ''"
-        counting = f"SELECT a.path, count(*) FROM ({chosen}) l JOIN {anchors} GROUP BY 1"
-        args.append(sql.org)
-    else:
-        facets = "facets f ON f.org = %s AND f.lesson = l.row AND f.facet = %s"
-        counting = f"SELECT f.value, count(*) FROM ({chosen}) l JOIN {facets} GROUP BY 1"
-        args += [sql.org, facet]
-    return most_frequent({value: count for value, count in sql.execute(counting, args) if value}, most)
+        return f"SELECT 'file', a.path, count(*) FROM chosen l JOIN {anchors} GROUP BY 2", [sql.org]
+    facets = f"facets f ON f.org = %s AND f.lesson = l.row AND f.facet = '{facet}'"
+    return f"SELECT '{facet}', f.value, count(*) FROM chosen l JOIN {facets} GROUP BY 2", [sql.org]
 
 
 def _chosen(sql: Sql, where: LessonFilter, left_out: LeftOut) -> Clause:

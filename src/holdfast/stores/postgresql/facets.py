@@ -5,6 +5,8 @@ A lesson without facets is one of before migration 4, or one that a server of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.store import Facet, LessonFilter
 from holdfast.stores.postgresql import derived
@@ -16,10 +18,10 @@ LESSONS_AT_ONCE = 1_000
 """Lessons to which facets are added in one transaction: others write in between."""
 
 
-def asks(where: LessonFilter, facet: Facet | None = None) -> bool:
+def asks(where: LessonFilter, facets: Sequence[Facet] = ()) -> bool:
     """Return whether the answer depends on facets."""
-    is_named = facet in ("area", "person", "tag", "trust") or where.person or where.tag or where.trust
-    return bool(is_named) and where.as_of is None
+    is_counted = not {"area", "person", "tag", "trust"}.isdisjoint(facets)
+    return where.as_of is None and bool(is_counted or where.person or where.tag or where.trust)
 
 
 def is_behind(sql: Sql) -> bool:

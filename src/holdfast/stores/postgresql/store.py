@@ -130,9 +130,12 @@ class PostgresStore:
         return self.tenant.read(lambda sql: choosing.find_lessons(sql, where, self._left_out))
 
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
-        if facets.asks(where, facet):
+        return self.count_facets(where, (facet,), most)[facet]
+
+    def count_facets(self, where: LessonFilter, facets_: Sequence[Facet], most: int) -> dict[Facet, dict[str, int]]:
+        if facets.asks(where, facets_):
             facets.catch_up(self.tenant)
-        return self.tenant.read(lambda sql: choosing.count_by(sql, where, facet, most, self._left_out))
+        return self.tenant.read(lambda sql: choosing.count_facets(sql, where, facets_, most, self._left_out))
 
     def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
         return self.tenant.read(lambda sql: versions.count_versions(sql, project, since, step, count))

@@ -8,13 +8,13 @@ few lessons have (a file, a rare tag, a small folder) is looked up first instead
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import STATES
 from holdfast.ports.store import EVERY, ROOT_AREA, Facet, LessonFilter
-from holdfast.stores._shared.facets import count_values, most_frequent
+from holdfast.stores._shared.facets import by_facet, count_values
 from holdfast.stores.sqlite.lessons import known_then, lesson_of, true_then
 from holdfast.stores.sqlite.rows import SESSION_PREFIX, LeftOut, clean, micros, read_rows, slots
 
@@ -59,28 +59,37 @@ def count_lessons(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOu
     return int(number)
 
 
-def count_by(
-    sql: sqlite3.Connection, where: LessonFilter, facet: Facet, most: int, left_out: LeftOut
-) -> dict[str, int]:
-    """Count the lessons that `find_lessons` would return by the facet; see the port."""
+def count_facets(
+    sql: sqlite3.Connection, where: LessonFilter, facets: Sequence[Facet], most: int, left_out: LeftOut
+) -> dict[Facet, dict[str, int]]:
+    """Count the lessons that `find_lessons` would return by each of the facets; see the port."""
     if not _is_current(where):  # what was known then, and tombstones, have no derived rows
-        return count_values(find_lessons(sql, where, left_out), facet, most)
+        lessons = find_lessons(sql, where, left_out)
+        return {facet: count_values(lessons, facet, most) for facet in facets}
+    if not facets:
+        return {}
     if where.limit >= EVERY and not where.offset:  # nothing has to be put in order
         way = _way(sql, where)
         condition, args = _condition(where, "plain", left_out)
         chosen = f"SELECT {_COUNTED} FROM lessons l {_INDEX[way]} WHERE {condition}"
     else:
         chosen, args = _chosen(sql, where, left_out)
+    parts = [_count_of(facet) for facet in dict.fromkeys(facets)]
+    if len(parts) == 1:
+        return by_facet(sql.execute(parts[0].format(f"({chosen})"), args), facets, most)
+    counting = " UNION ALL ".join(parts).format(*["chosen"] * len(parts))
+    return by_facet(sql.execute(f"WITH chosen AS MATERIALIZED ({chosen}) {counting}", args), facets, most)
+
+
+def _count_of(facet: Facet) -> str:
+    """Return the query that counts by that facet; `{}` stands for the lessons."""
     if facet in _COLUMNS:
-        counting = f"SELECT {_COLUMNS[facet]}, count(*) FROM ({chosen}) l GROUP BY 1"
-    elif facet == "file":
+        return f"SELECT '{facet}', {_COLUMNS[facet]}, count(*) FROM {{}} l GROUP BY 2"
+    if facet == "file":
         anchors = "anchors a INDEXED BY anchors_by_lesson ON a.lesson = l.row AND a.is_glob = 0"
-        counting = f"SELECT a.path, count(*) FROM ({chosen}) l CROSS JOIN {anchors} GROUP BY 1"
-    else:
-        facets = "facets f INDEXED BY facets_by_lesson ON f.lesson = l.row AND f.facet = ?"
-        counting = f"SELECT f.value, count(*) FROM ({chosen}) l CROSS JOIN {facets} GROUP BY 1"
-        args.append(facet)
-    return most_frequent({value: count for value, count in sql.execute(counting, args) if value}, most)
+        return f"SELECT 'file', a.path, count(*) FROM {{}} l CROSS JOIN {anchors} GROUP BY 2"
+    facets = f"facets f INDEXED BY facets_by_lesson ON f.lesson = l.row AND f.facet = '{facet}'"
+    return f"SELECT '{facet}', f.value, count(*) FROM {{}} l CROSS JOIN {facets} GROUP BY 2"
 
 
 def _chosen(sql: sqlite3.Connection, where: LessonFilter, left_out: LeftOut) -> Clause:

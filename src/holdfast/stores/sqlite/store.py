@@ -136,8 +136,11 @@ class SqliteStore:
             return choosing.find_lessons(sql, where, self._left_out)
 
     def count_by(self, where: LessonFilter, facet: Facet, most: int) -> dict[str, int]:
+        return self.count_facets(where, (facet,), most)[facet]
+
+    def count_facets(self, where: LessonFilter, facets: Sequence[Facet], most: int) -> dict[Facet, dict[str, int]]:
         with self._connection.reading() as sql:
-            return choosing.count_by(sql, where, facet, most, self._left_out)
+            return choosing.count_facets(sql, where, facets, most, self._left_out)
 
     def count_versions(self, project: ProjectId, since: datetime, step: timedelta, count: int) -> list[VersionSpan]:
         with self._connection.reading() as sql:
