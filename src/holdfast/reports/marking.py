@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.ranking.relevance import stem
+from holdfast.reports.tuning import EXCERPT_BEFORE, EXCERPT_SHOWN
 from holdfast.text import words
 
-EXCERPT = 280
-"""Characters of a long text that are shown."""
-BEFORE = 60
-"""Characters that are shown before the first word of the question."""
 _WORD = re.compile(r"\w+")
 _SPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 """Letters of scripts that are written without spaces: a run of them is no word."""
@@ -58,14 +55,14 @@ def mark(text: str, marks: Marks) -> tuple[MarkedPiece, ...]:
     return tuple(pieces)
 
 
-def excerpt(text: str, marks: Marks, length: int = EXCERPT) -> str:
+def excerpt(text: str, marks: Marks, length: int = EXCERPT_SHOWN) -> str:
     """Return the part of a text that has the first word of the question, on one line, cut at words."""
     line = " ".join(text.split())
     if len(line) <= length:
         return line
     first = next(_matches(line, marks), (0, 0))[0]
-    start = max(0, min(first - BEFORE, len(line) - length))
-    start = 0 if start < BEFORE else line.rfind(" ", 0, start) + 1 or start
+    start = max(0, min(first - EXCERPT_BEFORE, len(line) - length))
+    start = 0 if start < EXCERPT_BEFORE else line.rfind(" ", 0, start) + 1 or start
     part = line[start : start + length]
     if start + length < len(line):
         part = part[: part.rfind(" ")] if " " in part else part
@@ -76,12 +73,12 @@ def excerpt(text: str, marks: Marks, length: int = EXCERPT) -> str:
 def _matches(text: str, marks: Marks) -> Iterator[tuple[int, int]]:
     if not marks:
         return
-    for found_word in _WORD.finditer(text):
-        word, start = found_word[0], found_word.start()
+    for match in _WORD.finditer(text):
+        word, start = match[0], match.start()
         if _SPACED.search(word):
             yield from ((start + at, start + at + len(run)) for at, run in _runs_in(word, marks.runs))
         elif not marks.stems.isdisjoint(map(stem, words.terms(word))):
-            yield start, found_word.end()
+            yield start, match.end()
 
 
 def _runs_in(word: str, runs: tuple[str, ...]) -> list[tuple[int, str]]:

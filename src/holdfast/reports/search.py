@@ -2,17 +2,17 @@
 
 With words, lessons that answer come first, as `recall` orders them, and then lessons that have words of the question.
 Facets narrow down and count what was found. Without words, lessons are listed newest first, a page at a time; facets
-are counted by the store among the newest COUNTED that match.
+are counted by the store among the newest RESULTS_COUNTED that match.
 
 A verdict on the code is computed when it is read, so no store can be asked for it: a list by freshness looks at
-LOOKED_AT lessons, and says so.
+RESULTS_JUDGED lessons, and says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, get_args
 
@@ -30,34 +30,30 @@ from holdfast.ports.store import Facet, LessonFilter, SessionFilter, SessionRow,
 from holdfast.recall.ask import ask
 from holdfast.recall.question import question
 from holdfast.recall.sessions import find_turns
+from holdfast.reports.tuning import (
+    ANSWERS,
+    CHECKED_S,
+    FACET_VALUES,
+    JUDGED_AT_ONCE,
+    PAGE_TOKENS,
+    PERIODS,
+    RESULTS_COUNTED,
+    RESULTS_JUDGED,
+    RESULTS_SHOWN,
+    SESSIONS_COUNTED,
+    TURNS,
+    TURNS_BESIDE,
+    TURNS_WIDE,
+    WIDE,
+)
 from holdfast.text.searchkeys import facet_values, is_in_area
 
-SHOWN = 50
-"""Lessons, or sessions, of a page."""
-COUNTED = 1_000
-"""Lessons among which facets are counted, the newest; more are shown as `at least`."""
-LOOKED_AT = 400
-"""Lessons that a page of a list by freshness looks at."""
-AT_ONCE = 100
-"""Lessons that are read at a time for such a list."""
-ANSWERS, WIDE = 60, 200
-"""Lessons that a question is answered with, and of which those that a facet leaves are shown."""
-VALUES = 8
-"""Values that a facet shows."""
-TURNS, TURNS_WIDE, TURNS_BESIDE = 30, 100, 3
-"""Turns of sessions that are shown, that are narrowed down, and that are shown beside lessons."""
-SESSIONS_COUNTED = 200
-"""Newest sessions by which hosts and branches are counted."""
-BUDGET = 1_000_000
-"""Tokens: a page cuts nothing off."""
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SEARCHED: tuple[State, ...] = ("active", "candidate", "superseded", "retired")
 """States in which words are searched, if none is chosen."""
 
 Period = Literal["", "7d", "30d", "365d"]
-PERIODS: dict[str, tuple[int, str]] = {
-    "7d": (7, "the last 7 days"), "30d": (30, "the last 30 days"), "365d": (365, "the last 365 days"),
-}  # fmt: skip
+PERIOD_WORDS = {"7d": "the last 7 days", "30d": "the last 30 days", "365d": "the last 365 days"}
+Counts = Mapping[str, Mapping[str, int]]
 FacetName = Literal["state", "kind", "area", "person", "freshness", "time", "month", "tag", "trust", "host", "branch"]
 TITLES: dict[FacetName, str] = {
     "state": "State", "kind": "Kind", "area": "Area", "person": "Person", "freshness": "Code", "time": "Time",
@@ -191,35 +187,34 @@ def _newest(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     store = searcher.services.store
     where = _filter(searcher, request)
     lessons, looked_at, after = _page(searcher, request, where)
-    counted = replace(_countable(searcher, where), beyond=None, limit=COUNTED)
-    counts = store.count_facets(counted, COUNTED_FACETS, 10 * VALUES)
+    counted = replace(_countable(searcher, where), beyond=None, limit=RESULTS_COUNTED)
+    counts: dict[str, Mapping[str, int]] = {}
+    counts.update(store.count_facets(counted, COUNTED_FACETS, 10 * FACET_VALUES).items())
+    counts["time"] = _periods(searcher, request, counted)
     count = sum(counts["state"].values())
-    periods = _periods(searcher, request, counted)
     facets = [
-        _facet(request, name, _named(searcher, name, {**counts, "time": periods}, lessons)) for name in ORDER
+        _facet(request, name, _named(searcher, name, counts, lessons)) for name in ORDER
         if name != "freshness" or searcher.has_code
     ]  # fmt: skip
     freshness = _by_freshness(lessons, f"of the {len(lessons)} lessons shown" if after else "")
     return LessonSearch(
-        lessons=lessons, count=count, is_least=count == COUNTED, next=after,
+        lessons=lessons, count=count, is_least=count == RESULTS_COUNTED, next=after,
         looked_at=looked_at if request.freshness else 0,
         facets=_shown([_merge(facet, freshness, request) for facet in facets]),
     )  # fmt: skip
 
 
-def _page(
-    searcher: Searcher, request: SearchRequest, where: LessonFilter
-) -> tuple[tuple[FoundLesson, ...], int, str]:
+def _page(searcher: Searcher, request: SearchRequest, where: LessonFilter) -> tuple[tuple[FoundLesson, ...], int, str]:
     """Return the lessons of a page, how many were looked at, and where the next page begins."""
-    check = FreshnessCheck(searcher.services, searcher.location)
+    check = FreshnessCheck(searcher.services, searcher.location, CHECKED_S)
     hidden = hidden_here(searcher.services, searcher.location)
     page: list[FoundLesson] = []
     looked_at = 0
-    limit = AT_ONCE if request.freshness else SHOWN + 1
+    limit = JUDGED_AT_ONCE if request.freshness else RESULTS_SHOWN + 1
     while True:
         batch = searcher.services.store.find(replace(where, limit=limit))
         for lesson in batch:
-            if len(page) == SHOWN:
+            if len(page) == RESULTS_SHOWN:
                 return tuple(page), looked_at, _place(page[-1].lesson)
             looked_at += 1
             if not searcher.sees(lesson) or lesson.id in hidden:
@@ -229,7 +224,7 @@ def _page(
                 page.append(FoundLesson(lesson=lesson, freshness=freshness, caveat=caveat))
         if len(batch) < limit:
             return tuple(page), looked_at, ""
-        if looked_at >= LOOKED_AT:
+        if looked_at >= RESULTS_JUDGED:
             return tuple(page), looked_at, _place(batch[-1])
         where = replace(where, beyond=(batch[-1].recorded_at, batch[-1].id))
 
@@ -257,7 +252,7 @@ def _periods(searcher: Searcher, request: SearchRequest, where: LessonFilter) ->
     if request.time or request.month:
         return {}
     counts = {}
-    for name, (days, _) in PERIODS.items():
+    for name, days in PERIODS.items():
         within = replace(where, since=searcher.now - timedelta(days=days))
         counts[name] = sum(searcher.services.store.count_by(within, "state", len(STATES)).values())
     return counts
@@ -272,7 +267,7 @@ def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     kinds = (request.kind,) if request.kind else ()
     query = question(services, location, request.text, states=states, kinds=kinds)
     limit = WIDE if _narrows(request) else ANSWERS
-    answer = ask(services, location, query, limit=limit, budget_tokens=BUDGET)
+    answer = ask(services, location, query, limit=limit, budget_tokens=PAGE_TOKENS)
     answers = [
         FoundLesson(lesson=item.lesson, freshness=item.freshness, caveat=item.caveat, score=item.score, why=item.why)
         for item in answer.items
@@ -280,17 +275,17 @@ def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     ]
     others = _with_words(searcher, query, {item.lesson.id for item in answers}, limit - len(answers))
     candidates = [*answers, *others]
-    found = [each for each in candidates if _fits(searcher, request, each)]
-    counts = {
-        name: Counter(value for each in found for value in _values(each, name)) for name in ORDER if name != "time"
+    results = [each for each in candidates if _fits(searcher, request, each)]
+    counts: dict[str, Mapping[str, int]] = {
+        name: Counter(value for each in results for value in _values(each, name)) for name in ORDER
     }
     counts["time"] = Counter(
-        name for each in found for name, (days, _) in PERIODS.items()
+        name for each in results for name, days in PERIODS.items()
         if each.lesson.recorded_at >= searcher.now - timedelta(days=days)
     )  # fmt: skip
-    facets = [_facet(request, name, _named(searcher, name, counts, found)) for name in ORDER]
+    facets = [_facet(request, name, _named(searcher, name, counts, results)) for name in ORDER]
     return LessonSearch(
-        lessons=tuple(found[:ANSWERS]), count=len(found), is_least=len(candidates) >= limit, notes=answer.degraded,
+        lessons=tuple(results[:ANSWERS]), count=len(results), is_least=len(candidates) >= limit, notes=answer.degraded,
         facets=_shown([facet for facet in facets if facet.name != "freshness" or searcher.has_code]),
         turns=find_turns(services, query, TURNS_BESIDE),
     )  # fmt: skip
@@ -303,7 +298,7 @@ def _with_words(searcher: Searcher, query: Query, known: set[LessonId], most: in
     services = searcher.services
     matches = services.store.match_text(query, most, 0).matches
     scores = {match.lesson[1]: match.score for match in matches if match.lesson[1] not in known}
-    check = FreshnessCheck(services, searcher.location)
+    check = FreshnessCheck(services, searcher.location, CHECKED_S)
     others: list[FoundLesson] = []
     for lesson in get_readable(services.store, list(scores)[:most]):
         if searcher.sees(lesson):
@@ -373,19 +368,17 @@ def _sessions(searcher: Searcher, request: SearchRequest) -> SessionSearch:
     newest = store.list_sessions(where)
     rows = newest
     if beyond is not None:
-        rows = store.list_sessions(replace(where, beyond=(beyond[0], SessionId(beyond[1])), limit=SHOWN + 1))
+        rows = store.list_sessions(replace(where, beyond=(beyond[0], SessionId(beyond[1])), limit=RESULTS_SHOWN + 1))
     counts = {"host": Counter(row.host for row in newest), "branch": Counter(row.branch for row in newest)}
     covers = f"of the newest {SESSIONS_COUNTED} sessions" if len(newest) == SESSIONS_COUNTED else ""
-    end = rows[SHOWN - 1] if len(rows) > SHOWN else None
+    end = rows[RESULTS_SHOWN - 1] if len(rows) > RESULTS_SHOWN else None
     return SessionSearch(
-        sessions=tuple(rows[:SHOWN]), next=f"{_micros(end.last)}.{end.session}" if end else "",
+        sessions=tuple(rows[:RESULTS_SHOWN]), next=f"{_micros(end.last)}.{end.session}" if end else "",
         facets=_session_facets(request, counts, covers),
     )  # fmt: skip
 
 
-def _session_facets(
-    request: SearchRequest, counts: dict[str, Counter[str]], covers: str
-) -> tuple[FacetList, ...]:
+def _session_facets(request: SearchRequest, counts: dict[str, Counter[str]], covers: str) -> tuple[FacetList, ...]:
     periods = {name: -1 for name in PERIODS} if not request.month else {}
     values: dict[FacetName, dict[str, int]] = {"host": counts["host"], "branch": counts["branch"], "time": periods}
     facets = []
@@ -399,25 +392,25 @@ def _session_facets(
 # Facets
 
 
-def _named(
-    searcher: Searcher, name: FacetName, counts: dict[str, dict[str, int]], lessons: Iterable[FoundLesson]
-) -> list[FacetValue]:
+def _named(searcher: Searcher, name: FacetName, counts: Counts, lessons: Iterable[FoundLesson]) -> list[FacetValue]:
     """Return the values of a facet with the words for them, the most frequent first, and months the newest first."""
     of = counts.get(name, {})
-    ordered = sorted(of.items(), reverse=True) if name == "month" else list(of.items()) if name == "time" else _first(of)
+    ordered = (
+        sorted(of.items(), reverse=True) if name == "month" else list(of.items()) if name == "time" else _first(of)
+    )
     names: dict[str, str] = {}
     if name == "person":
         names = {each.lesson.provenance.person: each.lesson.provenance.person_name for each in lessons}
-        names |= {value: _person(searcher, value) for value, _ in ordered[:VALUES] if value not in names}
+        names |= {value: _person(searcher, value) for value, _ in ordered[:FACET_VALUES] if value not in names}
     return [FacetValue(value=value, words=names.get(value) or _word(name, value), count=n) for value, n in ordered]
 
 
-def _first(counts: dict[str, int]) -> list[tuple[str, int]]:
+def _first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(((value, count) for value, count in counts.items() if value), key=lambda item: (-item[1], item[0]))
 
 
 def _word(name: FacetName, value: str) -> str:
-    return PERIODS[value][1] if name == "time" and value in PERIODS else ""
+    return PERIOD_WORDS[value] if name == "time" and value in PERIODS else ""
 
 
 def _person(searcher: Searcher, person: str) -> str:
@@ -432,13 +425,13 @@ def _facet(request: SearchRequest, name: FacetName, values: Sequence[FacetValue]
         words = next((each.words for each in values if each.value == chosen), "") or _word(name, chosen)
         return FacetList(name=name, title=TITLES[name], chosen=chosen, chosen_words=words)
     return FacetList(
-        name=name, title=TITLES[name], values=tuple(values[:VALUES]), more=max(0, len(values) - VALUES)
+        name=name, title=TITLES[name], values=tuple(values[:FACET_VALUES]), more=max(0, len(values) - FACET_VALUES)
     )
 
 
 def _by_freshness(lessons: Sequence[FoundLesson], covers: str) -> FacetList:
-    counts = Counter(each.freshness for each in lessons)
-    values = tuple(FacetValue(value=value, words="", count=count) for value, count in _first(dict(counts)))
+    counts: Counter[str] = Counter(each.freshness for each in lessons)
+    values = tuple(FacetValue(value=value, words="", count=count) for value, count in _first(counts))
     return FacetList(name="freshness", title=TITLES["freshness"], values=values, covers=covers)
 
 
@@ -448,9 +441,7 @@ def _merge(facet: FacetList, freshness: FacetList, request: SearchRequest) -> Fa
 
 def _shown(facets: Iterable[FacetList]) -> tuple[FacetList, ...]:
     """Return the facets by which something can be chosen or taken back."""
-    return tuple(
-        facet for facet in facets if facet.chosen or any(each.count for each in facet.values)
-    )
+    return tuple(facet for facet in facets if facet.chosen or any(each.count for each in facet.values))
 
 
 # Time and pages
@@ -458,7 +449,7 @@ def _shown(facets: Iterable[FacetList]) -> tuple[FacetList, ...]:
 
 def _span(now: datetime, request: SearchRequest) -> tuple[datetime | None, datetime | None]:
     """Return the time that is chosen, [since, until). Raises InvalidValueError for an impossible month."""
-    since = now - timedelta(days=PERIODS[request.time][0]) if request.time else None
+    since = now - timedelta(days=PERIODS[request.time]) if request.time else None
     if not request.month:
         return since, None
     try:
@@ -474,7 +465,7 @@ def _place(lesson: Lesson) -> str:
 
 
 def _micros(at: datetime) -> int:
-    return (at - EPOCH) // timedelta(microseconds=1)
+    return (at - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
 
 
 def _beyond(after: str) -> tuple[datetime, LessonId] | None:
@@ -482,6 +473,6 @@ def _beyond(after: str) -> tuple[datetime, LessonId] | None:
         return None
     at, _, id_ = after.partition(".")
     try:
-        return EPOCH + timedelta(microseconds=int(at)), LessonId(id_)
+        return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=int(at)), LessonId(id_)
     except (ValueError, OverflowError):
         raise InvalidValueError(f"no page begins at {after[:40]!r}", hint="begin with the first page") from None

@@ -248,3 +248,28 @@ THREADS_SHOWN = 50
 """Threads on a page."""
 THREAD_SESSIONS = 6
 """Sessions of one thread that are shown, the newest."""
+
+# Search
+
+RESULTS_SHOWN = 50
+"""Lessons, or sessions, of a page."""
+RESULTS_COUNTED = 1_000
+"""Lessons among which facets are counted, the newest that match; further ones are told by a plus."""
+RESULTS_JUDGED, JUDGED_AT_ONCE = 400, 100
+"""Lessons that a page of a list by freshness looks at, and how many it reads at a time."""
+CHECKED_S = 0.25
+"""Seconds within which changed code is compared closely for a page; what is left after it is told as not checked."""
+ANSWERS, WIDE = 60, 200
+"""Lessons that a question is answered with; so many where they are narrowed down afterwards."""
+FACET_VALUES = 8
+"""Values that a facet shows."""
+PERIODS = {"7d": 7, "30d": 30, "365d": 365}
+"""Days of the periods by which results can be narrowed down."""
+TURNS, TURNS_WIDE, TURNS_BESIDE = 30, 100, 3
+"""Turns of sessions that are shown, that are narrowed down afterwards, and that are shown beside lessons."""
+SESSIONS_COUNTED = 200
+"""Newest sessions by which hosts and branches are counted."""
+PAGE_TOKENS = 1_000_000
+"""Budget of an answer on a page, which cuts nothing off."""
+EXCERPT_SHOWN, EXCERPT_BEFORE = 280, 60
+"""Characters of a long text that are shown, and those before the first word of the question."""
