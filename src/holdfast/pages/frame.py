@@ -21,6 +21,7 @@ from holdfast.pages.page import HTML, ActionAnswer, Page, PageRow
 from holdfast.pages.table import NAVIGATION
 from holdfast.pages.view import View
 from holdfast.pages.words import plural
+from holdfast.reports.marking import Marks, excerpt, mark
 from holdfast.reports.timeline import length_words
 
 STATIC = "/static/"
@@ -140,7 +141,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "ago": ago, "day": day, "moment": moment, "count": count, "plural": plural, "short": short_id,
         "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words,
-        "address": address, "ticks": ticks, "duration": length_words,
+        "address": address, "ticks": ticks, "duration": length_words, "marked": marked,
+        "excerpt": excerpt,
     }  # fmt: skip
     return environment
 
@@ -204,6 +206,23 @@ def state_badge(state: str) -> Markup:
 def freshness_badge(freshness: str) -> Markup:
     """A verdict on the code as a label, such as `fresh`, `code changed` or `no code`."""
     return badge(FRESH_WORDS[freshness], FRESH_TONES.get(freshness, ""))
+
+
+def marked(text: str, marks: Marks) -> Markup:
+    """A sentence with the words of a question marked, in which what stands between backticks is code."""
+    parts = text.split("`")
+    is_even = len(parts) % 2 == 0  # a backtick without a second one
+    return Markup("").join(
+        Markup("<code>{}</code>").format(_with_marks(part, marks)) if at % 2 and part else _with_marks(part, marks)
+        for at, part in enumerate([text] if is_even else parts)
+    )
+
+
+def _with_marks(text: str, marks: Marks) -> Markup:
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(piece.text) if piece.is_match else escape(piece.text)
+        for piece in mark(text, marks)
+    )
 
 
 def ticks(text: str) -> Markup:

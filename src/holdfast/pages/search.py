@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 from holdfast.domain.vocabulary import Freshness, LessonKind, State, Trust
+from holdfast.errors import InvalidValueError
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.reading import WrongQueryError
 from holdfast.pages.view import View
@@ -32,14 +33,14 @@ class SearchQuery:
 
     q: str = ""
     place: Place = "lessons"
-    state: State | Literal[""] = ""
-    kind: LessonKind | Literal[""] = ""
+    state: Literal["", State] = ""
+    kind: Literal["", LessonKind] = ""
     area: str = ""
     path: str = ""
     person: str = ""
     tag: str = ""
-    trust: Trust | Literal[""] = ""
-    freshness: Freshness | Literal[""] = ""
+    trust: Literal["", Trust] = ""
+    freshness: Literal["", Freshness] = ""
     time: Period = ""
     month: str = ""
     host: str = ""
@@ -61,3 +62,52 @@ class SearchData:
     chosen: tuple[FacetList, ...]
     """The facets by which the results are narrowed down."""
     next: str
+
+    @property
+    def marks(self) -> Marks:
+        """What is marked in texts."""
+        return marks_of(self.query.q)
+
+    def values(self, **changes: object) -> dict[str, object]:
+        """Return the query of this page with changes, from its first page on, without values at their default."""
+        record = replace(self.query, after="")
+        named: dict[str, object] = {each.name: getattr(record, each.name) for each in fields(record)}
+        named |= changes
+        return {each.name: named[each.name] for each in fields(record) if named[each.name] != each.default}
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the question narrows the results down."""
+        return bool(self.values(q="", place="lessons", why=False))
+
+
+def make_search(view: View, query: SearchQuery) -> Page:
+    """Return the search page."""
+    memory = view.memory
+    searcher = Searcher(
+        services=memory.services, location=memory.location, now=view.now, sees=view.sees,
+        sees_waiting=not view.is_served or view.may("review"), has_code=not view.is_served,
+    )  # fmt: skip
+    request = SearchRequest(
+        text=query.q[:MOST_CHARACTERS], state=query.state, kind=query.kind, area=query.area, path=query.path,
+        person=query.person, tag=query.tag, trust=query.trust, freshness=query.freshness, time=query.time,
+        month=query.month, host=query.host, branch=query.branch, after=query.after,
+    )  # fmt: skip
+    try:
+        lessons = search_lessons(searcher, request) if query.place == "lessons" else None
+        sessions = search_sessions(searcher, request) if query.place == "sessions" else None
+    except InvalidValueError as exc:
+        raise WrongQueryError(str(exc), hint=exc.hint) from exc
+    facets = lessons.facets if lessons else sessions.facets if sessions else ()
+    data = SearchData(
+        query=query, is_cut=len(query.q) > MOST_CHARACTERS, lessons=lessons, sessions=sessions,
+        facets=tuple(facet for facet in facets if not facet.chosen),
+        chosen=tuple(facet for facet in facets if facet.chosen),
+        next=lessons.next if lessons else sessions.next if sessions else "",
+    )  # fmt: skip
+    return Page(template="search", data=data, title="Search")
+
+
+PAGES = (
+    PageRow(path="/p/{project}/search", name="search", title="Search", make=make_search, query=SearchQuery),
+)  # fmt: skip

@@ -26,10 +26,11 @@ from holdfast.errors import InvalidValueError
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
-from holdfast.ports.store import Facet, LessonFilter, SessionFilter, SessionRow, get_readable
+from holdfast.ports.store import ROOT_AREA, Facet, LessonFilter, SessionFilter, SessionRow, get_readable
 from holdfast.recall.ask import ask
 from holdfast.recall.question import question
 from holdfast.recall.sessions import find_turns
+from holdfast.rendering.origins import TRUST_WORDS
 from holdfast.reports.tuning import (
     ANSWERS,
     CHECKED_S,
@@ -57,7 +58,7 @@ Counts = Mapping[str, Mapping[str, int]]
 FacetName = Literal["state", "kind", "area", "person", "freshness", "time", "month", "tag", "trust", "host", "branch"]
 TITLES: dict[FacetName, str] = {
     "state": "State", "kind": "Kind", "area": "Area", "person": "Person", "freshness": "Code", "time": "Time",
-    "month": "Month", "tag": "Tag", "trust": "Stated by", "host": "Agent", "branch": "Branch",
+    "month": "Month", "tag": "Tag", "trust": "Rests on", "host": "Agent", "branch": "Branch",
 }  # fmt: skip
 COUNTED_FACETS: tuple[Facet, ...] = ("state", "kind", "area", "person", "month", "tag", "trust")
 ORDER: tuple[FacetName, ...] = ("state", "kind", "area", "person", "freshness", "time", "month", "tag", "trust")
@@ -68,14 +69,14 @@ class SearchRequest:
     """What is searched, and by what it is narrowed down. Empty fields narrow nothing down."""
 
     text: str = ""
-    state: State | Literal[""] = ""
-    kind: LessonKind | Literal[""] = ""
+    state: Literal["", State] = ""
+    kind: Literal["", LessonKind] = ""
     area: str = ""
     path: str = ""
     person: str = ""
     tag: str = ""
-    trust: Trust | Literal[""] = ""
-    freshness: Freshness | Literal[""] = ""
+    trust: Literal["", Trust] = ""
+    freshness: Literal["", Freshness] = ""
     time: Period = ""
     month: str = ""
     """Such as `2026-11`."""
@@ -187,21 +188,36 @@ def _newest(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     store = searcher.services.store
     where = _filter(searcher, request)
     lessons, looked_at, after = _page(searcher, request, where)
-    counted = replace(_countable(searcher, where), beyond=None, limit=RESULTS_COUNTED)
-    counts: dict[str, Mapping[str, int]] = {}
-    counts.update(store.count_facets(counted, COUNTED_FACETS, 10 * FACET_VALUES).items())
-    counts["time"] = _periods(searcher, request, counted)
-    count = sum(counts["state"].values())
-    facets = [
-        _facet(request, name, _named(searcher, name, counts, lessons)) for name in ORDER
-        if name != "freshness" or searcher.has_code
-    ]  # fmt: skip
-    freshness = _by_freshness(lessons, f"of the {len(lessons)} lessons shown" if after else "")
+    counts: dict[str, Mapping[str, int]]
+    if request.freshness:  # the store knows no verdicts, so what is on the page is counted
+        counts, count, is_least = _count_here(searcher, lessons), len(lessons), bool(after)
+    else:
+        counted = _countable(searcher, replace(where, beyond=None, limit=RESULTS_COUNTED))
+        counts = dict(store.count_facets(counted, COUNTED_FACETS, 10 * FACET_VALUES).items())
+        counts["time"] = _periods(searcher, request, counted)
+        counts["freshness"] = Counter(each.freshness for each in lessons)
+        count = sum(counts["state"].values())
+        is_least = count == RESULTS_COUNTED
+    facets = [_facet(request, name, _named(searcher, name, counts, lessons)) for name in ORDER]
+    if after and not request.freshness:
+        covers = f"of the {len(lessons)} lessons shown"
+        facets = [replace(facet, covers=covers) if facet.name == "freshness" else facet for facet in facets]
     return LessonSearch(
-        lessons=lessons, count=count, is_least=count == RESULTS_COUNTED, next=after,
-        looked_at=looked_at if request.freshness else 0,
-        facets=_shown([_merge(facet, freshness, request) for facet in facets]),
+        lessons=lessons, count=count, is_least=is_least, next=after, looked_at=looked_at if request.freshness else 0,
+        facets=_shown(searcher, facets),
     )  # fmt: skip
+
+
+def _count_here(searcher: Searcher, lessons: Sequence[FoundLesson]) -> dict[str, Mapping[str, int]]:
+    """Count the lessons that were read by every facet."""
+    counts: dict[str, Mapping[str, int]] = {
+        name: Counter(value for each in lessons for value in _values(each, name)) for name in ORDER
+    }
+    counts["time"] = {
+        name: sum(each.lesson.recorded_at >= searcher.now - timedelta(days=days) for each in lessons)
+        for name, days in PERIODS.items()
+    }
+    return counts
 
 
 def _page(searcher: Searcher, request: SearchRequest, where: LessonFilter) -> tuple[tuple[FoundLesson, ...], int, str]:
@@ -276,18 +292,11 @@ def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     others = _with_words(searcher, query, {item.lesson.id for item in answers}, limit - len(answers))
     candidates = [*answers, *others]
     results = [each for each in candidates if _fits(searcher, request, each)]
-    counts: dict[str, Mapping[str, int]] = {
-        name: Counter(value for each in results for value in _values(each, name)) for name in ORDER
-    }
-    counts["time"] = Counter(
-        name for each in results for name, days in PERIODS.items()
-        if each.lesson.recorded_at >= searcher.now - timedelta(days=days)
-    )  # fmt: skip
+    counts = _count_here(searcher, results)
     facets = [_facet(request, name, _named(searcher, name, counts, results)) for name in ORDER]
     return LessonSearch(
         lessons=tuple(results[:ANSWERS]), count=len(results), is_least=len(candidates) >= limit, notes=answer.degraded,
-        facets=_shown([facet for facet in facets if facet.name != "freshness" or searcher.has_code]),
-        turns=find_turns(services, query, TURNS_BESIDE),
+        facets=_shown(searcher, facets), turns=find_turns(services, query, TURNS_BESIDE),
     )  # fmt: skip
 
 
@@ -354,7 +363,9 @@ def _turns(searcher: Searcher, request: SearchRequest) -> SessionSearch:
         and (until is None or turn.at < until)
     ]
     counts = {"host": Counter(turn.host for turn in turns), "branch": Counter(turn.branch for turn in turns)}
-    return SessionSearch(turns=tuple(turns[:TURNS]), facets=_session_facets(request, counts, "of the turns shown"))
+    return SessionSearch(
+        turns=tuple(turns[:TURNS]), facets=_session_facets(searcher, request, counts, "of the turns shown")
+    )
 
 
 def _sessions(searcher: Searcher, request: SearchRequest) -> SessionSearch:
@@ -374,19 +385,24 @@ def _sessions(searcher: Searcher, request: SearchRequest) -> SessionSearch:
     end = rows[RESULTS_SHOWN - 1] if len(rows) > RESULTS_SHOWN else None
     return SessionSearch(
         sessions=tuple(rows[:RESULTS_SHOWN]), next=f"{_micros(end.last)}.{end.session}" if end else "",
-        facets=_session_facets(request, counts, covers),
+        facets=_session_facets(searcher, request, counts, covers),
     )  # fmt: skip
 
 
-def _session_facets(request: SearchRequest, counts: dict[str, Counter[str]], covers: str) -> tuple[FacetList, ...]:
+def _session_facets(
+    searcher: Searcher, request: SearchRequest, counts: dict[str, Counter[str]], covers: str
+) -> tuple[FacetList, ...]:
     periods = {name: -1 for name in PERIODS} if not request.month else {}
     values: dict[FacetName, dict[str, int]] = {"host": counts["host"], "branch": counts["branch"], "time": periods}
     facets = []
     for name, of in values.items():
-        shown = [FacetValue(value=value, words=_word(name, value), count=count) for value, count in _first(of)]
+        shown = [
+            FacetValue(value=value, words=_word(name, value), count=count)
+            for value, count in (list(of.items()) if name == "time" else _first(of))
+        ]
         facets.append(replace(_facet(request, name, shown), covers="" if name == "time" else covers))
     month = _facet(request, "month", [])
-    return _shown([*facets, *([month] if month.chosen else [])])
+    return _shown(searcher, [*facets, *([month] if month.chosen else [])])
 
 
 # Facets
@@ -410,7 +426,14 @@ def _first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _word(name: FacetName, value: str) -> str:
-    return PERIOD_WORDS[value] if name == "time" and value in PERIODS else ""
+    """Return what people call a value; empty where it is called by itself."""
+    if name == "month":
+        return f"{datetime.strptime(value, '%Y-%m'):%B %Y}"
+    if name == "trust":
+        return next((words for trust, words in TRUST_WORDS.items() if trust == value), "")
+    if name == "area" and value == ROOT_AREA:
+        return "files in no folder"
+    return PERIOD_WORDS.get(value, "") if name == "time" else ""
 
 
 def _person(searcher: Searcher, person: str) -> str:
@@ -429,19 +452,10 @@ def _facet(request: SearchRequest, name: FacetName, values: Sequence[FacetValue]
     )
 
 
-def _by_freshness(lessons: Sequence[FoundLesson], covers: str) -> FacetList:
-    counts: Counter[str] = Counter(each.freshness for each in lessons)
-    values = tuple(FacetValue(value=value, words="", count=count) for value, count in _first(counts))
-    return FacetList(name="freshness", title=TITLES["freshness"], values=values, covers=covers)
-
-
-def _merge(facet: FacetList, freshness: FacetList, request: SearchRequest) -> FacetList:
-    return freshness if facet.name == "freshness" and not request.freshness else facet
-
-
-def _shown(facets: Iterable[FacetList]) -> tuple[FacetList, ...]:
+def _shown(searcher: Searcher, facets: Iterable[FacetList]) -> tuple[FacetList, ...]:
     """Return the facets by which something can be chosen or taken back."""
-    return tuple(facet for facet in facets if facet.chosen or any(each.count for each in facet.values))
+    known = (facet for facet in facets if facet.name != "freshness" or searcher.has_code)
+    return tuple(facet for facet in known if facet.chosen or any(each.count for each in facet.values))
 
 
 # Time and pages
