@@ -57,8 +57,8 @@ def save_many(searcher: Searcher) -> list[LessonId]:
     return [lesson.id for lesson in lessons]
 
 
-def ids(searcher: Searcher, **asked: Any) -> list[LessonId]:
-    return [each.lesson.id for each in search_lessons(searcher, SearchRequest(**asked)).lessons]
+def ids(searcher: Searcher, **choice: Any) -> list[LessonId]:
+    return [each.lesson.id for each in search_lessons(searcher, SearchRequest(**choice)).lessons]
 
 
 def facet(facets: tuple[FacetList, ...], name: str) -> dict[str, int]:
@@ -82,7 +82,7 @@ def test_without_words_lessons_come_newest_first_with_their_facets(searcher: Sea
 
 @pytest.mark.parametrize("text", ["", "retries tests deploy connection carrier queue"])
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("choice", "expected"),
     [
         ({"state": "candidate"}, [2]), ({"kind": "constraint"}, [1]), ({"area": "src"}, [0, 1]),
         ({"area": "src/app/"}, [0]), ({"path": "src/app/a.py"}, [0]), ({"person": "ann"}, [0, 2]), ({"tag": "ci"}, [2]),
@@ -94,7 +94,7 @@ def test_each_facet_narrows_down_with_and_without_words(
     searcher: Searcher, text: str, choice: dict[str, Any], expected: list[int]
 ) -> None:
     saved = save_many(searcher)
-    assert sorted(ids(searcher, text=text, **asked)) == sorted(saved[number] for number in expected)
+    assert sorted(ids(searcher, text=text, **choice)) == sorted(saved[number] for number in expected)
 
 
 def test_a_chosen_facet_is_told_and_can_be_taken_back(searcher: Searcher) -> None:
