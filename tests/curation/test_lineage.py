@@ -132,3 +132,23 @@ def test_a_commits_name_is_a_time_to_ask_about(about: Memory, years: dict[str, A
     assert [item.lesson.insight for item in briefing.items] == ["Retry at most 3 times."]
     briefing = about.recall("retry times")
     assert [item.lesson.insight for item in briefing.items] == ["Retry at most 5 times."]
+
+
+def test_by_the_log_alone_successors_are_found_but_not_what_restates_a_retired_lesson(about: Memory) -> None:
+    first = about.remember("Retry at most 3 times.")
+    second = about.revise(first.id, insight="Retry at most 4 times.")
+    about.revise(second.id, insight="Retry at most 5 times.")
+    for ref in (first.id, second.id):
+        assert about.lineage(ref, by_log=True) == about.lineage(ref)
+    retired = about.remember("Pin numpy below 2.")
+    about.retire(retired.id)
+    about.revise(retired.id, insight="Pin numpy below 3.")
+    assert len({version.lesson.id for version in about.lineage(retired.id)}) == 2
+    assert {version.lesson.id for version in about.lineage(retired.id, by_log=True)} == {retired.id}
+
+
+def test_a_changed_trigger_is_told(about: Memory) -> None:
+    lesson = about.remember("Retry at most 3 times.")
+    about.edit(lesson.id, commands=["make retry", "make again"])
+    [change] = about.lineage(lesson.id)[-1].differences
+    assert (change.field, change.before, change.after) == ("when commands", "", "make retry, make again")

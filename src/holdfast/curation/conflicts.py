@@ -199,14 +199,14 @@ def find_restated(draft: Lesson, near: Sequence[Lesson]) -> Lesson | None:
 # Finding
 
 
-def find_near(services: Services, lesson: Lesson) -> list[Lesson]:
+def find_near(services: Services, lesson: Lesson, most: int = NEAR_LESSONS) -> list[Lesson]:
     """Return the active lessons with the most similar words, or with values of the same slot, newest first."""
     claim = read_claim(lesson.insight)
     slots = {slot for slot, _ in claim.slots}
     names = [name for name, (slot, _) in VALUES.items() if slot in slots]
     text = " ".join((lesson.insight[:LONGEST], *names))
-    text_matches = services.store.match_text(Query(project=lesson.scope.project, text=text), NEAR_LESSONS, NEARBY_HITS)
-    hits = score_text(text_matches, NEAR_LESSONS)
+    text_matches = services.store.match_text(Query(project=lesson.scope.project, text=text), most, NEARBY_HITS)
+    hits = score_text(text_matches, most)
     lessons = [known.lesson for known in read_known(services.store, [hit.id for hit in hits])]
     return sorted(lessons, key=lambda other: (other.recorded_at, other.id), reverse=True)
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from math import inf
 
 from holdfast.capture.sessionevents import session_events
-from holdfast.curation.tuning import CHANGES_READ
+from holdfast.curation.tuning import CHANGES_READ, TOGETHER
 from holdfast.domain.event import Event
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import INSTANT, Anchor, Lesson, Link, Triggers
@@ -25,7 +25,7 @@ from holdfast.lean.texts import short_id
 from holdfast.lessons.lookup import LessonHistory, history, in_project, resolve
 from holdfast.outcomes.standing import Standing, standing_now
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, LogFilter
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.ranking.fuse import multipliers
 from holdfast.text.globs import glob_matches
 
@@ -170,15 +170,21 @@ class Version:
     """Differences from the previous version, or from the lesson it supersedes; empty for the first of the chain."""
 
 
-def lineage(services: Services, location: Location, ref: str) -> tuple[Version, ...]:
+def lineage(services: Services, location: Location, ref: str, *, by_log: bool = False) -> tuple[Version, ...]:
     """Return the versions of the lesson, its predecessors and its successors, oldest first.
+
+    With `by_log`, successors are looked for in the log of the lessons' changes alone, which takes no longer in a large
+    memory: that of a retired lesson which somebody restated later is not found, nor what a long import brought.
 
     Raises as `lookup.resolve` does.
     """
     lesson = resolve(services, location, ref)
     chain = {lesson.id: lesson}
     _add_predecessors(services, [lesson], chain)
-    _add_successors(services, location, chain)
+    if by_log:
+        _add_logged_successors(services, chain)
+    else:
+        _add_successors(services, location, chain)
     versions = [version for known in chain.values() for version in _versions(services, known, chain)]
     begun: dict[LessonId, datetime] = {}
     for version in versions:
@@ -212,6 +218,21 @@ def _add_successors(services: Services, location: Location, chain: dict[LessonId
                 chain[lesson.id] = lesson
                 _add_predecessors(services, [lesson], chain)
                 grown = True
+
+
+def _add_logged_successors(services: Services, chain: dict[LessonId, Lesson]) -> None:
+    """Add lessons that supersede a lesson of the chain and were written together with its end."""
+    closed = [lesson for lesson in chain.values() if lesson.state in ("superseded", "retired")]
+    while closed:
+        lesson = closed.pop()
+        changes = services.store.find_records(Change, LogFilter(lesson=lesson.id))
+        together = [id_ for change in changes if len(change.lessons) <= TOGETHER for id_ in change.lessons]
+        unknown = [id_ for id_ in dict.fromkeys(together) if id_ not in chain]
+        for successor in get_readable(services.store, unknown):
+            if lesson.id in _superseded(successor):
+                chain[successor.id] = successor
+                _add_predecessors(services, [successor], chain)
+                closed += [successor] if successor.state in ("superseded", "retired") else []
 
 
 def _superseded(lesson: Lesson) -> list[LessonId]:

@@ -64,6 +64,8 @@ REVIVED_MOST = 100_000
 """Closed lessons that are looked through for one to bring back."""
 CHANGES_READ = 10_000
 """Log records that are read for the history of a lesson or to find the last change."""
+TOGETHER = 100
+"""Lessons of one change among which a lesson's successor is looked for."""
 LESSONS_A_PAGE = 1_000
 """Lessons that are read at a time."""
 LESSONS_A_WRITE = 500

@@ -9,7 +9,7 @@ from typing import Literal
 
 from holdfast.capture.sessionevents import session_events
 from holdfast.curation.claims import status_of
-from holdfast.curation.conflicts import conflicts_of
+from holdfast.curation.conflicts import conflicts_of, find_near
 from holdfast.curation.explain import FieldChange, Version, lineage
 from holdfast.curation.forget import NOT_CHANGES
 from holdfast.curation.review import WAITING, flags
@@ -28,6 +28,7 @@ from holdfast.rendering.origins import TRUST_WORDS, change_words, origin_words
 from holdfast.reports.differences import Piece, quoted_pieces, word_pieces
 from holdfast.reports.lessoncode import CodeStory, tell_code
 from holdfast.reports.tuning import (
+    NEAR_COMPARED,
     RELATED_SHOWN,
     SESSIONS_SHOWN,
     TELLINGS_SHOWN,
@@ -258,7 +259,11 @@ def tell_lesson(
     log = history(services, lesson.id)
     events = _events(services, location, lesson)
     code = tell_code(services, location, lesson, events, everything=whole == "code")
-    versions = [each for each in lineage(services, location, lesson.id) if sees(each.lesson) and _tells(each, lesson)]
+    versions = [
+        each
+        for each in lineage(services, location, lesson.id, by_log=True)
+        if sees(each.lesson) and _tells(each, lesson)
+    ]
     related = _related(services, location, lesson, versions, sees)
     sessions = _sessions(log, SESSIONS_SHOWN if whole != "told" else None)
     editions = _editions(lesson, versions, whole == "history")
@@ -510,7 +515,7 @@ def _against(services: Services, location: Location, lesson: Lesson) -> Iterable
     """Yield lessons that contradict a lesson in use, and waiting ones that would replace it."""
     if lesson.state not in LIVING:
         return
-    for conflict in conflicts_of(services, location, lesson):
+    for conflict in conflicts_of(services, location, lesson, find_near(services, lesson, NEAR_COMPARED)):
         yield "contradicts", conflict.other(lesson.id)
     waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=WAITING_READ))
     for other in waiting:

@@ -84,7 +84,9 @@ TELLINGS_SHOWN = 3
 """Moments of one session that are shown at first."""
 RELATED_SHOWN = 8
 """Lessons of one relation that are shown."""
-WAITING_READ = 500
+NEAR_COMPARED = 60
+"""Lessons of the nearest words among which those that contradict one are looked for."""
+WAITING_READ = 120
 """Newest waiting lessons that are looked through for those that are about this one."""
 UNDONE_TOGETHER = 5
 """Lessons that a change may concern to be undone from the page of one of them."""
