@@ -119,7 +119,7 @@ def test_the_graph_lists_the_links_that_it_draws(memory: Memory, site: Site, fol
     html = site.html("map/graph")
     assert len(list(picture(html).iter("path"))) == 1
     assert "Store.put" in words_of(html)
-    assert "All 1 lesson of this area." in words_of(html)
+    assert "The one lesson about code here." in words_of(html)
     assert site.json("map/graph")["graph"]["places"] == [{"path": "src/store.py", "symbol": "Store.put", "lessons": 1}]
 
 

@@ -219,7 +219,15 @@ def test_the_graph_says_what_it_leaves_out(memory: Memory) -> None:
     for number in range(GRAPH_LESSONS + 3):
         memory.remember(f"Rule number {number} of rows: read {number} at once.", files=["src/rows/read.py"])
     graph = graph_of(memory.services, memory.location, "src")
-    assert (len(graph.lessons), graph.total) == (GRAPH_LESSONS, GRAPH_LESSONS + 3)
+    assert (len(graph.lessons), graph.about_code, graph.total) == (GRAPH_LESSONS, GRAPH_LESSONS + 3, GRAPH_LESSONS + 3)
+
+
+def test_lessons_about_no_file_are_neither_drawn_nor_compared(memory: Memory) -> None:
+    memory.remember("Read rows only once.", files=["src/rows/read.py"])
+    memory.remember("Keep the harbour clean.")
+    graph = graph_of(memory.services, memory.location)
+    assert (len(graph.lessons), graph.about_code, graph.read, graph.total) == (1, 1, 2, 2)
+    assert (made(memory).read, made(memory).checked, made(memory).lessons) == (1, 1, 2)
 
 
 def test_the_graph_shows_what_its_reader_may_see(memory: Memory) -> None:

@@ -178,5 +178,14 @@ def test_growth_names_kinds_and_states(timed: Memory) -> None:
     assert growth.states == {"active": 2, "candidate": 1}
 
 
+def test_who_may_not_see_proposals_gets_no_count_of_them(timed: Memory) -> None:
+    known(timed, recorded_at=NOW - DAY), known(timed, recorded_at=NOW - DAY, state="candidate")
+    known(timed, recorded_at=NOW - DAY, state="quarantined")
+    growth = growth_of(timed.services, timed.location, weeks=4, with_waiting=False)
+    (week,) = growth.weeks
+    assert (week.confirmed, week.unconfirmed, week.learnt, week.versions) == (1, 0, 1, 1)
+    assert growth.states == {"active": 1}
+
+
 def test_an_empty_memory_has_no_growth(timed: Memory) -> None:
     assert growth_of(timed.services, timed.location, weeks=4).weeks == ()

@@ -129,7 +129,7 @@ def draw_graph(view: View, graph: AreaGraph) -> Markup:
     left = [
         Node(
             name=lesson.title, link=view.link("lesson", lesson=lesson.id) if view.addresses.row("lesson") else "",
-            kind="stale" if lesson.freshness in STALE else "fresh" if lesson.freshness == "fresh" else "",
+            kind="stale" if lesson.freshness in STALE else "fresh" if lesson.freshness in ("fresh", "moved") else "",
         )
         for lesson in lessons
     ]  # fmt: skip

@@ -50,6 +50,8 @@ class StatsData:
     learning: Spent | None
     """What this machine's calls of a language model took, for all projects; None on a server, which makes none."""
     least_judged: int
+    shows_waiting: bool
+    """Unconfirmed lessons are counted, too: on a server only for those who decide on them."""
 
 
 def make_stats(view: View, query: StatsQuery) -> Page:
@@ -57,10 +59,17 @@ def make_stats(view: View, query: StatsQuery) -> Page:
     weeks = int(query.weeks)
     memory = view.memory
     telling = telling_of(memory.services, memory.location, weeks=weeks)
-    growth = growth_of(memory.services, memory.location, weeks=weeks)
+    shows_waiting = not view.is_served or view.may("review")
+    growth = growth_of(memory.services, memory.location, weeks=weeks, with_waiting=shows_waiting)
     learning = None if view.is_served else spent(memory.settings, view.now, WEEK * weeks)
     data = StatsData(
-        weeks=weeks, spans=SPANS, telling=telling, growth=growth, learning=learning, least_judged=LEAST_JUDGED
+        weeks=weeks,
+        spans=SPANS,
+        telling=telling,
+        growth=growth,
+        learning=learning,
+        least_judged=LEAST_JUDGED,
+        shows_waiting=shows_waiting,
     )
     return Page(template="stats", data=data, pictures=lambda: draw_stats(data))
 
@@ -81,7 +90,7 @@ def draw_stats(data: StatsData) -> dict[str, Markup]:
         charts |= _told_by_week(telling)
     charts |= {name: _groups(name, groups) for name, groups in groups_of(telling).items()}
     if any(week.confirmed or week.unconfirmed or week.ended for week in growth.weeks):
-        charts |= _growth(growth)
+        charts |= _growth(growth, data.shows_waiting)
     if growth.kinds:
         rows = [Row(name=name.replace("_", " "), value=count) for name, count in growth.kinds.items()]
         caption = Caption(
@@ -190,19 +199,18 @@ def _groups(name: str, groups: Sequence[TellingGroup]) -> Markup:
     return _shares(caption, rows)
 
 
-def _growth(growth: Growth) -> dict[str, Markup]:
+def _growth(growth: Growth, shows_waiting: bool) -> dict[str, Markup]:
     days = [week.begin for week in growth.weeks]
-    last = growth.weeks[-1]
-    lines = [
-        Series(name="confirmed", values=tuple(week.confirmed for week in growth.weeks), colour=1),
-        Series(name="unconfirmed", values=tuple(week.unconfirmed for week in growth.weeks), colour=2),
-        Series(name="ended", values=tuple(week.ended for week in growth.weeks), colour=4),
-    ]
+    lines = [Series(name="confirmed", values=tuple(week.confirmed for week in growth.weeks), colour=1)]
+    if shows_waiting:
+        lines.append(Series(name="unconfirmed", values=tuple(week.unconfirmed for week in growth.weeks), colour=2))
+    lines.append(Series(name="ended", values=tuple(week.ended for week in growth.weeks), colour=4))
     caption = Caption(
         ident="growth",
         title="Lessons at the end of each week",
-        description=f"At the end: {last.confirmed:,} confirmed, {last.unconfirmed:,} unconfirmed, {last.ended:,} ended "
-        "(replaced, retired or forgotten).",
+        description=", ".join(f"{line.name} {line.values[-1]:,.0f}" for line in lines)
+        + " at the end. Ended lessons were "
+        "replaced, retired or forgotten.",
     )
     return {"growth": line_chart(caption, date_labels(days), lines)} | _columns(days, {
         "learnt": ("Lessons learnt, a week", [week.learnt for week in growth.weeks]),

@@ -13,7 +13,7 @@ from holdfast.freshness.check import FreshnessCheck, worst
 from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
-from holdfast.reports.tuning import CHECKED_S, GRAPH_LESSONS, GRAPH_PLACES, GRAPH_TOTAL
+from holdfast.reports.tuning import CHECKED_S, GRAPH_LESSONS, GRAPH_PLACES, GRAPH_READ, GRAPH_TOTAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,11 @@ class AreaGraph:
     lessons: tuple[GraphLesson, ...] = ()
     places: tuple[GraphPlace, ...] = ()
     total: int = 0
-    """Confirmed lessons of the area, counted up to a limit."""
+    """Confirmed lessons of the area, counted up to a limit; in the whole project some of them are about no file."""
+    read: int = 0
+    """The newest of them, among which those about files were looked for."""
+    about_code: int = 0
+    """How many of these are about files."""
     left_out_places: int = 0
 
 
@@ -66,12 +70,13 @@ def graph_of(
     area = area.strip("/")
     where = LessonFilter(project=location.project.id, states=("active",))
     inside, exact = replace(where, area=area), replace(where, path=area)
-    newest = services.store.find(replace(inside, limit=GRAPH_LESSONS))
+    newest = services.store.find(replace(inside, limit=GRAPH_READ))
     if area and not newest:
-        inside, newest = exact, services.store.find(replace(exact, limit=GRAPH_LESSONS))
+        inside, newest = exact, services.store.find(replace(exact, limit=GRAPH_READ))
     total = sum(services.store.count_by(replace(inside, limit=GRAPH_TOTAL), "state", 1).values())
     hidden = hidden_here(services, location)
-    lessons = [lesson for lesson in newest if lesson.anchors and lesson.id not in hidden and sees(lesson)]
+    about_code = [lesson for lesson in newest if lesson.paths and lesson.id not in hidden and sees(lesson)]
+    lessons = about_code[:GRAPH_LESSONS]
     counts = Counter(place for lesson in lessons for place in _places(lesson, area))
     shown = sorted(counts, key=lambda place: (-counts[place], place))[:GRAPH_PLACES]
     numbers = {place: number for number, place in enumerate(sorted(shown))}
@@ -82,6 +87,8 @@ def graph_of(
         lessons=tuple(_lesson(lesson, check, numbers) for lesson in lessons),
         places=tuple(GraphPlace(path=path, symbol=symbol, lessons=counts[path, symbol]) for path, symbol in numbers),
         total=total,
+        read=len(newest),
+        about_code=len(about_code),
         left_out_places=len(counts) - len(shown),
     )
 

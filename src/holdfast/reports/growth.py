@@ -8,7 +8,7 @@ from datetime import date, datetime
 from itertools import dropwhile
 
 from holdfast.domain.project import Location
-from holdfast.domain.vocabulary import State
+from holdfast.domain.vocabulary import STATES, State
 from holdfast.ports.services import Services
 from holdfast.ports.store import EVERY, LessonFilter, VersionSpan
 from holdfast.reports.keptcounts import kept_count
@@ -48,18 +48,24 @@ class Growth:
     """Lessons in each state."""
 
 
-def growth_of(services: Services, location: Location, *, weeks: int) -> Growth:
-    """Return the growth over the last weeks, the present one included."""
+def growth_of(services: Services, location: Location, *, weeks: int, with_waiting: bool = True) -> Growth:
+    """Return the growth over the last weeks, the present one included.
+
+    Without `with_waiting`, unconfirmed lessons count nowhere: on a server most members do not see others' proposals.
+    """
     last = monday(services.clock.now()) + WEEK
-    return kept_count(services, location, ("growth", weeks, last), lambda: _grown(services, location, weeks, last))
+    what = "growth", weeks, last, with_waiting
+    return kept_count(services, location, what, lambda: _grown(services, location, weeks, last, with_waiting))
 
 
-def _grown(services: Services, location: Location, weeks: int, last: datetime) -> Growth:
+def _grown(services: Services, location: Location, weeks: int, last: datetime, with_waiting: bool) -> Growth:
     """Return the growth over the weeks up to that Monday."""
     project = location.project.id
     first = last - WEEK * weeks  # the beginning of the first week; one end before it says what there was already
-    spans = services.store.count_versions(project, first, WEEK, weeks + 1)
-    own = LessonFilter(project=project, limit=EVERY)
+    states = STATES if with_waiting else ("active", *ENDED)
+    every_span = services.store.count_versions(project, first, WEEK, weeks + 1)
+    spans = [span for span in every_span if span.state in states]
+    own = LessonFilter(project=project, states=states, limit=EVERY)
     confirmed = LessonFilter(project=project, states=("active",), limit=EVERY)
     every = [_week(spans, number, first.date() + WEEK * (number - 1)) for number in range(1, weeks + 1)]
     return Growth(

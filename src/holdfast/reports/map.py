@@ -98,7 +98,7 @@ class CodeMap:
     gone: int = 0
     """Files that lessons are about and that are not in the work tree."""
     read: int = 0
-    """Lessons that were to be checked."""
+    """Lessons that were to be checked: those about files, among the newest."""
     checked: int = 0
     """Those of them that there was time to check."""
     sessions: int = 0
@@ -196,13 +196,14 @@ def _checks(services: Services, location: Location, where: LessonFilter) -> _Che
     if not location.has_work_tree:
         return _Checks()
     hidden = hidden_here(services, location)
-    lessons = services.store.find(replace(where, limit=CHECKED_LESSONS))
+    newest = services.store.find(replace(where, limit=CHECKED_LESSONS))
+    lessons = [lesson for lesson in newest if lesson.paths and lesson.id not in hidden]
     check = FreshnessCheck(services, location, within_s=CHECKED_S)
     files: dict[str, tuple[int, int]] = {}
     checked = stale = 0
     for lesson in lessons:
         states: dict[str, bool] = {}
-        for anchor, verdict in () if lesson.id in hidden else check.anchor_verdicts(lesson):
+        for anchor, verdict in check.anchor_verdicts(lesson):
             if verdict.freshness != "unverified":
                 states[anchor.path] = states.get(anchor.path, False) or verdict.freshness in STALE
         checked += bool(states)

@@ -148,6 +148,8 @@ PATH_TAILS = 12
 """Leading folders that a name may have above the project's root."""
 GRAPH_LESSONS = 24
 """Lessons in a graph, the newest: more cannot be read at once."""
+GRAPH_READ = 100
+"""Lessons among which those about files are looked for, the newest."""
 GRAPH_TOTAL = 1_000
 """Lessons of an area up to which a graph counts those that it leaves out."""
 GRAPH_PLACES = 36
