@@ -403,7 +403,7 @@ class Memory:
         return self.revive_when(ref, revive_when, retire=True, author=author)
 
     def edit(self, ref: str | Lesson, *, author: str = "", **changes: Any) -> Lesson:
-        """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, standing.
+        """Change the title, or when a lesson is told: paths, symbols, literals, commands, work, needs, standing.
 
         Omitted fields stay. Raises StaleWriteError as `revise` does.
         """

@@ -11,7 +11,7 @@ import pytest
 from holdfast import Memory
 from holdfast.domain.lesson import Triggers
 from holdfast.testing.builders import START
-from tests.recall.test_moments import deliver, keep, shown
+from tests.recall.test_moments import deliver, happened, keep, shown
 
 CARD = {"kind": "tooling", "trust": "verified", "topic_key": "commands/test", "command": "make test"}
 
@@ -150,3 +150,53 @@ def test_nothing_is_delivered_after_no_failure_or_without_tokens_left(memory: Me
     assert after(memory, ERROR) == []
     memory.services = replace(memory.services, session_tokens=4_000)
     assert after(memory, ERROR) == ["Open the sluice by hand first."]
+
+
+# What must have passed before
+
+
+TESTED = "Run the tests before you commit."
+NEEDS = Triggers(work=("commit",), needs=("make test",))
+
+
+def left_out(memory: Memory, command: str = "git commit -m x", session: str = "s1") -> list[str]:
+    return [
+        line for line in deliver(memory, "before_command", session, command=command).text.split("\n") if TESTED in line
+    ]
+
+
+def test_a_rule_that_names_what_must_have_passed_is_told_only_while_it_has_not(memory: Memory) -> None:
+    keep(memory, TESTED, when=NEEDS)
+    happened(memory, "file_edit", files=("src/tides.py",))
+    happened(memory, "tool_result", command="make test", exit_code=1)
+    (line,) = left_out(memory)
+    assert "`make test` has not passed since the last edit" in line
+    happened(memory, "tool_result", command="cd . && make test -q", exit_code=0)
+    assert left_out(memory) == []
+    happened(memory, "file_edit", files=("src/tides.py",))
+    assert len(left_out(memory)) == 1
+
+
+def test_it_is_told_once_after_an_edit_and_again_after_the_next(memory: Memory) -> None:
+    keep(memory, TESTED, when=NEEDS)
+    happened(memory, "file_edit", files=("src/tides.py",))
+    assert len(left_out(memory)) == 1
+    assert left_out(memory) == []
+    happened(memory, "file_edit", files=("src/tides.py",))
+    assert len(left_out(memory)) == 1
+
+
+@pytest.mark.parametrize("line", ["make test && git commit -m x", "git push", "npm publish"])
+def test_it_is_silent_where_the_line_runs_it_and_before_other_commands(memory: Memory, line: str) -> None:
+    keep(memory, TESTED, when=NEEDS)
+    happened(memory, "file_edit", files=("src/tides.py",))
+    assert left_out(memory, line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["npm publish", "cargo publish", "twine upload dist/*", "gh release create v1", "make release", "uv publish"],
+)
+def test_a_release_is_a_kind_of_command(memory: Memory, line: str) -> None:
+    keep(memory, TESTED, when=Triggers(work=("release",), needs=("make test",)))
+    assert ["`make test` has not run" in told for told in left_out(memory, line)] == [True]

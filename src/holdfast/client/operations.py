@@ -284,7 +284,7 @@ def revise(at: Place, /, lesson: Lesson, **changes: Any) -> HttpRequest[Lesson]:
 
 
 def edit(at: Place, /, ref: str | Lesson, **changes: Any) -> HttpRequest[Lesson]:
-    """Change the title, or when the lesson is told: paths, symbols, literals, commands, work, standing.
+    """Change the title, or when the lesson is told: paths, symbols, literals, commands, work, needs, standing.
 
     With a lesson that was read, only unless somebody has changed it.
     """

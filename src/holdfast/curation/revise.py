@@ -21,14 +21,10 @@ from holdfast.lessons.lookup import require_version, resolve
 from holdfast.lessons.material import Material, recent_events, repeated_in
 from holdfast.lessons.statement import SAID, anchors_of, checked_title, clean, clean_all, doubt, said, texts, with_title
 from holdfast.ports.services import Services
-from holdfast.ranking.aim import TASKS
 from holdfast.text.occasions import COMMAND_KINDS
 from holdfast.text.orders import reservation
 from holdfast.text.titles import make_title
 from holdfast.text.triggers import derive_triggers, restated
-
-WORK = (*TASKS, *COMMAND_KINDS)
-"""Kinds of work and of commands that a trigger may name."""
 
 FIELDS = (
     "kind", "title", "insight", "why", "how", "snippets", "files", "symbols", "tags", "topic_key",
@@ -294,5 +290,5 @@ def _check_each(name: str, triggers: tuple[str, ...]) -> None:
             raise InvalidValueError(
                 f"{trigger!r} occurs in almost any text", hint="a literal needs at least 3 characters"
             )
-        if name == "work" and trigger not in WORK:
-            raise InvalidValueError(f"unknown work {trigger!r}", hint=f"one of {', '.join(dict.fromkeys(WORK))}")
+        if name == "work" and trigger not in COMMAND_KINDS:
+            raise InvalidValueError(f"unknown kind of command {trigger!r}", hint=f"one of {', '.join(COMMAND_KINDS)}")

@@ -140,7 +140,9 @@ class Triggers:
     commands: tuple[str, ...] = ()
     """Beginnings of commands, e.g. `gh pr diff`."""
     work: tuple[str, ...] = ()
-    """Kinds of work: fix, feature, refactor, test, review, operate."""
+    """Kinds of work: fix, feature, refactor, operate; and of commands (`text.occasions.COMMAND_KINDS`)."""
+    needs: tuple[str, ...] = ()
+    """Commands that must have passed since the last edit before a command of `work`; it is told when one has not."""
     standing: bool = False
     """It holds for all work, whatever the agent touches."""
     edited: bool = False

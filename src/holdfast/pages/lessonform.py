@@ -13,10 +13,11 @@ from holdfast.pages.view import View
 from holdfast.reports.differences import Piece, word_pieces
 
 WORDS = ("title", "insight", "why", "how")
-LISTS = ("paths", "symbols", "literals", "commands", "work")
+LISTS = ("paths", "symbols", "literals", "commands", "work", "needs")
 LABELS = {
     "title": "Title", "insight": "Rule", "why": "Why", "how": "What to do", "paths": "Files", "symbols": "Definitions",
-    "literals": "Text in an edit or a command", "commands": "Commands", "work": "Kinds of work",
+    "literals": "Text in an edit or a command", "commands": "Commands", "work": "Kinds of commands",
+    "needs": "Must have passed",
 }  # fmt: skip
 CONFLICT, WRONG = 409, 422
 
@@ -36,6 +37,7 @@ class EditForm:
     literals: str = ""
     commands: str = ""
     work: str = ""
+    needs: str = ""
     standing: bool = False
 
 

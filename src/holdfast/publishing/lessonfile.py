@@ -247,7 +247,7 @@ def _one_a_place(anchors: Iterable[Mapping[str, str]]) -> list[Any]:
 
 
 def _both_triggers(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    names = [name for name in ("paths", "symbols", "literals", "commands", "work") if name in first or name in second]
+    names = [name for name in TRIGGER_LISTS if name in first or name in second]
     both: dict[str, Any] = {name: sorted({*first.get(name, ()), *second.get(name, ())}) for name in names}
     return both | {name: True for name in TRIGGER_FLAGS if first.get(name) or second.get(name)}
 
@@ -259,7 +259,7 @@ FILE_LIMIT = 200_000
 """Bytes of a lesson's file; a larger one is not read."""
 LISTS = ("snippets", "globs", "tags", "rivals")
 ANCHOR_KEYS = ("path", "symbol", "symbol_kind", "blob", "signature_hash", "body_hash", "commit")
-TRIGGER_LISTS = ("paths", "symbols", "literals", "commands", "work")
+TRIGGER_LISTS = ("paths", "symbols", "literals", "commands", "work", "needs")
 TRIGGER_FLAGS = ("standing", "edited")
 LINK_KINDS = ("supersedes", "contradicts", "refines", "duplicates", "caused_by", "relates_to")
 PROVENANCE_KEYS = ("said_by", "host", "detector", "author", "person", "origin")

@@ -249,7 +249,11 @@ def _line_of(here: Situation, pick: Pick, ranked: Ranked, room: int) -> Line:
     caveat = f"{ranked.caveat}: check before relying on it" if worse else ranked.caveat
     knows_place = here.moment == "before_file" or pick.general
     return compile_line(
-        ranked.lesson, "" if pick.general else caveat, min(LINE_TOKENS, room), places=not knows_place, at=here.now
+        ranked.lesson,
+        pick.note or ("" if pick.general else caveat),
+        min(LINE_TOKENS, room),
+        places=not knows_place,
+        at=here.now,
     )
 
 

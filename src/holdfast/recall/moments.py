@@ -102,6 +102,7 @@ WRITTEN_WHOLE = (*MACHINE_OPENINGS, "Implement the following plan:", "[SYSTEM NO
 RETRIEVERS = ("exact", "text", "path", "vector")
 
 REMINDER = "a standing rule this session left out"
+LEFT_OUT = "left out before"
 TESTS = "tests with the change"
 BEFORE_THE_END = ("before you say", "before you finish", "before finishing", "when you are done", "before saying")
 """Words of a rule about the end of a piece of work."""
@@ -333,6 +334,7 @@ def before_command(here: Situation) -> MomentChoice:
         picks += named.picks[:SEARCH_LINES]
         degraded = named.degraded
     for kind in command_kinds(line):
+        picks += _left_out(here, kind, line)
         if not here.log.count(reason=f"{KIND} {kind}"):
             picks += _of_kind(here, kind)
     tellable = tuple(pick for pick in picks if not says_to_run(pick.found.lesson, line))
@@ -477,8 +479,62 @@ def _of_kind(here: Situation, kind: str) -> list[Pick]:
         is_card = lesson.topic_key.startswith(CARDS)
         return not lesson.pinned, not is_card, lesson.trust != "person", -lesson.validity.valid_from.timestamp()
 
-    lessons = sorted(here.of_occasions(kind), key=order)
+    lessons = sorted((lesson for lesson in here.of_occasions(kind) if not lesson.when.needs), key=order)
     return [Pick(found=match, reason=f"{KIND} {kind}", general=True) for match in as_found(lessons)][:KIND_LINES]
+
+
+def _left_out(here: Situation, kind: str, line: str) -> list[Pick]:
+    """Pick the rules for a kind of work that name a command which has not passed since the last edit, once an edit.
+
+    A command that the line itself runs counts as passed.
+    """
+    query = replace(here.query(occasions=(kind,)), exclude=())
+    rules = get_readable(here.services.store, here.services.store.match_occasions(query, OCCASION_DEPTH))
+    demanding = [rule for rule in rules if rule.when.needs]
+    if not demanding:
+        return []
+    events = here.events(END_EVENTS)
+    edits = [at for at, event in enumerate(events) if event.kind == "file_edit"]
+    since = events[edits[-1] :] if edits else events
+    picks: list[Pick] = []
+    for rule in demanding:
+        missing = [
+            need for need in rule.when.needs
+            if not any(begins(command, need) for command in command_lines(line))
+            and not any(_passed(event, need) for event in since)
+        ]  # fmt: skip
+        if missing and not _was_told(here, rule, since):
+            note = (
+                f"{_as_code(missing)} has not passed since the last edit"
+                if edits
+                else f"{_as_code(missing)} has not run"
+            )
+            picks += [
+                Pick(found=match, reason=f"{LEFT_OUT} {kind}", again=True, general=True, note=note)
+                for match in as_found([rule])
+            ]
+    return picks
+
+
+def _was_told(here: Situation, rule: Lesson, since: Sequence[Event]) -> bool:
+    """Return whether the agent was told so already since then."""
+    began = since[0].at if since else here.now
+    return any(
+        delivery.lesson == rule.id and delivery.reason.startswith(LEFT_OUT) and delivery.at >= began
+        for delivery in here.log.known
+    )
+
+
+def _passed(event: Event, need: str) -> bool:
+    """Return whether that command ran, alone or in a line, and ended well as far as the host tells."""
+    if event.kind != "tool_result" or event.exit_code not in (None, 0):
+        return False
+    return any(begins(command, need) for command in command_lines(event.command))
+
+
+def _as_code(commands: Sequence[str]) -> str:
+    """Return commands as code, joined."""
+    return " and ".join(f"`{command}`" for command in commands)
 
 
 # Before the end

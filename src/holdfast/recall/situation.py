@@ -48,6 +48,8 @@ class Pick:
     """Only its title is told."""
     again: bool = False
     """It is a reminder: it is told even if it or its group was told before."""
+    note: str = ""
+    """What the session left out, told behind the lesson."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
 """What a branch does to the lessons of its project: which it makes stale, contradicts, or touches.
 
-A lesson is *stale by the branch* if its code agreed with it where the branch began and does not any more. It is
+A lesson is *stale by the branch* if its code was there where the branch began and is not any more. It is
 *contradicted* if the branch adds a line with what the lesson forbids by name ("use `httpx` instead of `requests`").
-It is *touched* if the branch changes the body of its definition, which says little of whether it still holds. That its
-file changed elsewhere is no effect at all.
+It is *touched* if the branch changes its definition, which says little of whether it still holds. That its file changed
+elsewhere is no effect at all.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from holdfast.ports.store import LessonFilter
 from holdfast.reports.tuning import CHECK_S
 
 Effect = Literal["stale", "contradicted", "touched"]
-GRAVE: tuple[Freshness, ...] = ("changed", "orphaned")
-"""Verdicts that say that a lesson may not hold any more: another signature or declaration, or the code is gone."""
+GRAVE: tuple[Freshness, ...] = ("orphaned",)
+"""Verdicts that say that a lesson may not hold any more. Of lessons whose definition only changed, most still hold."""
 EFFECTS: tuple[Effect, ...] = ("stale", "contradicted", "touched")
 _PROSE = (".md", ".rst", ".txt", ".adoc", ".lock", ".json", ".svg", ".csv")
 """Files whose lines state or list things and do nothing."""
@@ -223,7 +223,7 @@ def _code_name(raw: str) -> str:
 
 
 def _is_about(lesson: Lesson, path: str) -> bool:
-    """Return whether a lesson may speak of a file: it has no place, or the file is in the folder of one of its own."""
-    folders = {place.rpartition("/")[0] for place in lesson.paths}
-    prefix = lesson.scope.path_prefix
-    return path.startswith(prefix) and (not folders or any(path.startswith(f"{f}/") or not f for f in folders))
+    """Return whether a lesson may speak of a file: it has no place, that is its file, or it is in the file's folder."""
+    folders = tuple(f"{folder}/" for place in lesson.paths if (folder := place.rpartition("/")[0]))
+    is_near = not lesson.paths or path in lesson.paths or path.startswith(folders)
+    return is_near and path.startswith(lesson.scope.path_prefix)

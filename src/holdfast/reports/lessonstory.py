@@ -473,6 +473,7 @@ def _occasions(lesson: Lesson) -> Iterable[Occasion]:
         ("before a command that begins with", when.commands or ((lesson.command,) if lesson.command else ())),
         ("after a failure such as", (lesson.error_signature,) if lesson.error_signature else ()),
         ("for work of the kind", when.work),
+        ("only if this has not passed since the last edit", when.needs),
     )
     yield from (Occasion(words=words, values=values) for words, values in listed if values)
 

@@ -18,7 +18,7 @@ from holdfast.domain.vocabulary import LessonKind, Trust
 from holdfast.text.shell import simple_commands
 from holdfast.text.words import word_set
 
-COMMAND_KINDS = ("test", "lint", "commit", "pr", "review")
+COMMAND_KINDS = ("test", "lint", "commit", "pr", "review", "release")
 """Kinds of commands before which lessons are delivered."""
 CARDS = "commands/"
 """Prefix of the topic keys of a project's command card, which has one lesson for each purpose."""
@@ -260,6 +260,8 @@ def _kind_of(words: list[str]) -> str:
         return "commit" if rest[:1] == ["commit"] else ""
     if program == "gh":
         return _github(rest)
+    if _releases(program, rest):
+        return "release"
     if program in _TESTERS:
         return "test"
     if program in _LINT_PROGRAMS:
@@ -281,7 +283,18 @@ _TASK_RUNNERS = word_set(
 )
 
 
+def _releases(program: str, rest: list[str]) -> bool:
+    """Return whether the command publishes a version of the project."""
+    if program in ("npm", "pnpm", "yarn", "cargo", "poetry", "uv", "flit", "hatch", "lerna", "bun"):
+        return "publish" in rest[:2]
+    if program == "twine":
+        return rest[:1] == ["upload"]
+    return program in ("goreleaser", "semantic-release", "release-it") or rest[:1] == ["release"]
+
+
 def _github(rest: list[str]) -> str:
+    if rest[:2] == ["release", "create"]:
+        return "release"
     if rest[:1] == ["pr"]:
         return "pr" if rest[1:2] in (["create"], ["edit"], ["merge"], ["ready"]) else "review"
     if rest[:1] == ["api"] and any("pulls/" in word or "/comments" in word or word == "graphql" for word in rest[1:]):

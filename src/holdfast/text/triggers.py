@@ -93,6 +93,7 @@ def united(triggers: Triggers, other: Triggers) -> Triggers:
         literals=_joined(triggers.literals, other.literals),
         commands=_joined(triggers.commands, other.commands),
         work=_joined(triggers.work, other.work),
+        needs=_joined(triggers.needs, other.needs),
         standing=triggers.standing or other.standing,
         edited=triggers.edited or other.edited,
     )
@@ -111,6 +112,7 @@ def restated(when: Triggers, before: Triggers, after: Triggers) -> Triggers:
         literals=tuple(literal for literal in when.literals if literal not in before.literals),
         commands=tuple(command for command in when.commands if command not in before.commands),
         work=when.work,
+        needs=when.needs,
         standing=when.standing and not before.standing,
     )
     return united(remaining, after)

@@ -81,9 +81,8 @@ def pr(call: Call, memory: Memory, base: str, check: bool, form: str | None, str
     Private lessons, your own lessons for all projects and unconfirmed lessons are left out. Nothing is sent.
 
     With --check, the command compares the project's confirmed lessons with what the branch changes, committed or not. A
-    lesson is made stale if the branch changes the signature of its definition, or takes its code away. It is
-    contradicted if the branch adds a line with a name that the lesson forbids. It is touched if the body of its
-    definition changed.
+    lesson is made stale if the branch takes its code away. It is contradicted if the branch adds a line with a name
+    that the lesson forbids. It is touched if its definition changed.
     """
     if not check and (form or strict):
         raise click.UsageError("--format and --strict belong to --check")

@@ -22,7 +22,14 @@ from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command, lesson_argument, lesson_ids
 from holdfast.surfaces.cli.screen import answer_json, counted, note, read_text, say, summary_lines
 
-NAMES = {"paths": "file", "symbols": "symbol", "literals": "code", "commands": "command", "work": "work"}
+NAMES = {
+    "paths": "file",
+    "symbols": "symbol",
+    "literals": "code",
+    "commands": "command",
+    "work": "work",
+    "needs": "only if this has not passed since the last edit:",
+}
 SHOWN = 10
 
 
@@ -133,6 +140,7 @@ def revise(call: Call, /, ref: str, **options: Any) -> None:
 @command(
     "holdfast edit 1f0c9a2b --when-code 'exec.Command('",
     "holdfast edit 1f0c9a2b --when-command 'gh pr diff' --when-file 'src/gateway/**'",
+    "holdfast edit 1f0c9a2b --when-work commit --needs 'make test'",
     "holdfast edit 1f0c9a2b --standing",
     "holdfast edit 1f0c9a2b --title 'Run tests with `make test`'",
     "holdfast edit 1f0c9a2b --retire --revive-when numpy",
@@ -144,8 +152,13 @@ def revise(call: Call, /, ref: str, **options: Any) -> None:
 @click.option("--when-code", "literals", multiple=True, help="Show it for an edit or a command with this text.")
 @click.option("--when-command", "commands", multiple=True, help="Show it before a command that begins so.")
 @click.option(
-    "--when-work", "work", multiple=True, help="Show it before commands of this kind: test, lint, commit, pr, review."
-)
+    "--when-work", "work", multiple=True,
+    help="Show it before commands of this kind: test, lint, commit, pr, review, release.",
+)  # fmt: skip
+@click.option(
+    "--needs", multiple=True, metavar="COMMAND",
+    help="With --when-work: show it only if COMMAND has not passed since the last edit.",
+)  # fmt: skip
 @click.option("--standing/--not-standing", default=None, help="Show it at a session's start, for all work.")
 @click.option(
     "--revive-when", default=None, metavar="DEP",

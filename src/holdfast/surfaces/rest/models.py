@@ -114,6 +114,7 @@ class TriggersIn(Strict):
     literals: Texts = ()
     commands: Texts = ()
     work: Texts = ()
+    needs: Texts = Field(default=(), description="Commands that must have passed since the last edit, before `work`")
     standing: bool = False
 
 
@@ -145,6 +146,7 @@ class TriggersChange(Strict):
     literals: Texts | None = None
     commands: Texts | None = None
     work: Texts | None = None
+    needs: Texts | None = None
     standing: bool | None = None
 
 
