@@ -5,7 +5,7 @@ Looking changes nothing. A lesson that a person keeps is hidden for KEPT_DAYS, u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -62,10 +62,15 @@ class Finding:
         return tuple(reason for reason, _ in self.reasons)
 
 
-def audit(services: Services, location: Location) -> list[Finding]:
-    """Return the findings, weightiest first, without those kept or put off recently."""
+def audit(services: Services, location: Location, lessons: Sequence[Lesson] = ()) -> list[Finding]:
+    """Return the findings, weightiest first, without those kept or put off recently.
+
+    `lessons` are the active ones to look at, by default all of the project and the user.
+    """
     diary = _Diary(services, location)
-    return [finding for finding in _find(services, location) if not diary.hides(finding.lesson)]
+    where = LessonFilter(project=location.project.id, states=("active",), limit=AUDITED_MOST)
+    findings = _find(services, location, lessons or services.store.find(where))
+    return [finding for finding in findings if not diary.hides(finding.lesson)]
 
 
 def left_today(services: Services, location: Location) -> int:
@@ -112,9 +117,7 @@ def note_decided(services: Services, location: Location) -> None:
     _Diary(services, location).note(None, 0)
 
 
-def _find(services: Services, location: Location) -> list[Finding]:
-    where = LessonFilter(project=location.project.id, states=("active",), limit=AUDITED_MOST)
-    lessons = services.store.find(where)
+def _find(services: Services, location: Location, lessons: Sequence[Lesson]) -> list[Finding]:
     twins = {recurring.lesson.id: recurring.twins for recurring in find_recurring(services, location)}
     reasons: dict[LessonId, list[tuple[str, str]]] = {lesson.id: [] for lesson in lessons}
     for lesson, words in for_review(services, location):

@@ -20,8 +20,8 @@ from holdfast.upkeep.tidying.offers import Offer, collect_offers
 
 SMALL = 400
 """Lessons of a project that are compared while a page waits."""
-OLD_S = 60.0
-"""Seconds after which a comparison may be made anew."""
+OLD_S, OLD_FACTOR = 60.0, 20
+"""Seconds after which a comparison may be made anew, and how many times as long as it took that must be."""
 KEPT = 64
 """Projects whose queues are kept."""
 
@@ -35,12 +35,14 @@ class KeptQueue:
     is_compared: bool = False
     made_s: float = 0.0
     """When it was made, by the clock's elapsed seconds."""
+    took_s: float = 0.0
     settled: dict[str, Hashable] = field(default_factory=dict)
     """Items that were decided, by key: what their lessons and the decisions were like when that was seen."""
 
     def is_old(self, view: View) -> bool:
         """Return whether it may be made anew."""
-        return not self.is_compared or view.memory.services.clock.elapsed_s() - self.made_s > OLD_S
+        age_s = view.memory.services.clock.elapsed_s() - self.made_s
+        return not self.is_compared or age_s > max(OLD_S, OLD_FACTOR * self.took_s)
 
     def open_items(self, view: View) -> list[QueueItem]:
         """Return the items without those that were decided; what was taken back since is among them again."""
@@ -127,4 +129,5 @@ def _compare(view: View) -> KeptQueue:
     return KeptQueue(
         items=tuple(queue),
         offers={offer.item.key: offer for offer in offers}, is_compared=True, made_s=begun_s,
+        took_s=services.clock.elapsed_s() - begun_s,
     )  # fmt: skip

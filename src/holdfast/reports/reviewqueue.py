@@ -34,12 +34,16 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.rendering.lines import source_word
 from holdfast.reports.tuning import (
+    AUDITED_LESSONS,
     DELIVERIES_READ,
+    DIFF_LINE,
     DIFF_LINES,
     DIGITS,
+    KIND_MOST,
     QUICK_MOST,
     QUOTE_SHOWN,
     QUOTES_SHOWN,
+    TEXT_SHOWN,
 )
 from holdfast.text.window import clip
 
@@ -178,8 +182,14 @@ def collect_quickly(
 
 
 def in_order(items: Iterable[QueueItem]) -> list[QueueItem]:
-    """Return the items in the order of the queue."""
-    return sorted(items, key=_rank)
+    """Return the items in the order of the queue, at most KIND_MOST of each kind."""
+    counts: Counter[str] = Counter()
+    listed: list[QueueItem] = []
+    for item in sorted(items, key=_rank):
+        counts[item.kind] += 1
+        if counts[item.kind] <= KIND_MOST:
+            listed.append(item)
+    return listed
 
 
 def grouped(items: Sequence[QueueItem], by: str) -> list[QueueItem]:
@@ -270,10 +280,12 @@ def make_item(item: QueueItem, lessons: Sequence[ReviewedLesson]) -> ReviewItem:
 def reviewed(lesson: Lesson) -> ReviewedLesson:
     """Return what a person needs of the lesson to decide, without its freshness."""
     quotes = dict.fromkeys(" ".join(span.quote.split()) for span in lesson.provenance.evidence if span.quote.strip())
+    is_whole = lesson.insight.rstrip(".") == lesson.title.rstrip(".")
     return ReviewedLesson(
         id=lesson.id, short_id=short_id(lesson.id), title=lesson.title,
-        insight="" if lesson.insight.rstrip(".") == lesson.title.rstrip(".") else lesson.insight,
-        why=lesson.why, how=lesson.how, kind=lesson.kind, state=lesson.state, source=source_word(lesson).split(",")[0],
+        insight="" if is_whole else clip(lesson.insight, TEXT_SHOWN),
+        why=clip(lesson.why, TEXT_SHOWN), how=clip(lesson.how, TEXT_SHOWN), kind=lesson.kind, state=lesson.state,
+        source=source_word(lesson).split(",")[0],
         person=lesson.provenance.person_name, since=lesson.validity.valid_from, at=lesson.recorded_at,
         pinned=lesson.pinned, places=tuple(dict.fromkeys(map(name_of, lesson.anchors))),
         quotes=tuple(clip(quote, QUOTE_SHOWN) for quote in list(quotes)[:QUOTES_SHOWN]),
@@ -336,10 +348,20 @@ def _is_judged_here(services: Services, location: Location, lesson: Lesson) -> b
     return not services.serves_team or lesson.scope.project == location.project.id
 
 
+def _doubtable(services: Services, location: Location, tellings: Mapping[LessonId, int]) -> list[Lesson]:
+    where = LessonFilter(project=location.project.id, states=("active",), limit=AUDITED_LESSONS)
+    newest = services.store.find(where)
+    if len(newest) < AUDITED_LESSONS:
+        return newest
+    known = {lesson.id for lesson in newest}
+    others = get_readable(services.store, [id_ for id_ in tellings if id_ not in known])
+    return [*newest, *(lesson for lesson in others if lesson.state == "active")]
+
+
 def _findings(services: Services, location: Location, tellings: Mapping[LessonId, int]) -> Iterator[QueueItem]:
     """Yield stale lessons, those that outcomes contradict, and a few a day of those with lesser reasons."""
     left = left_today(services, location)
-    for finding in audit(services, location):
+    for finding in audit(services, location, _doubtable(services, location, tellings)):
         reasons = [each for each in finding.reasons if not (services.serves_team and each[0] in OF_OTHERS)]
         names = [name for name, _ in reasons]
         if not names or not _is_judged_here(services, location, finding.lesson):
@@ -394,7 +416,7 @@ class _Desk:
 def diff_lines(unified: Iterable[str]) -> list[DiffLine]:
     """Return the lines of a difference in unified form, without the names of its files."""
     return [
-        DiffLine(mark=line[:1], text=line[1:] if line[0] != "@" else line)
+        DiffLine(mark=line[:1], text=(line[1:] if line[0] != "@" else line)[:DIFF_LINE])
         for line in unified
         if line and not line.startswith(("--- ", "+++ "))
     ]
@@ -431,12 +453,14 @@ def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
     A title follows from the rule: it has lines of its own only where the rule is the same.
     """
     if before.insight == after.insight:
-        yield DiffLine(mark=" ", text=after.insight)
+        yield DiffLine(mark=" ", text=clip(after.insight, TEXT_SHOWN))
     names = ("insight", "why", "how") if before.insight != after.insight else ("title", "why", "how")
     for name in names:
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
-            yield from (DiffLine(mark=mark, text=text) for mark, text in (("-", old), ("+", new)) if text)
+            yield from (
+                DiffLine(mark=mark, text=clip(text, TEXT_SHOWN)) for mark, text in (("-", old), ("+", new)) if text
+            )
 
 
 def _look_at_finding(desk: _Desk, item: QueueItem) -> ReviewItem | None:

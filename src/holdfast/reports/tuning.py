@@ -25,12 +25,20 @@ FEED_ITEMS = 50
 
 DELIVERIES_READ = 10_000
 """Newest deliveries of the project that say what sessions are told most."""
+AUDITED_LESSONS = 5_000
+"""Newest confirmed lessons that are looked at for stale code and doubts, beside all that sessions were told of late."""
+KIND_MOST = 1_000
+"""Items of one kind, the first ones, that a queue lists."""
 QUICK_MOST = 200
 """Newest lessons that wait, which are listed before the memory was compared."""
 QUOTES_SHOWN, QUOTE_SHOWN = 2, 400
 """Quotes of one lesson, and characters of one quote, that are shown."""
+TEXT_SHOWN = 700
+"""Characters of a rule, its reason or what to do that are shown; its own page has the rest."""
 DIFF_LINES = 16
 """Lines of changed code that are shown of one lesson."""
+DIFF_LINE = 200
+"""Characters of such a line that are shown."""
 DIGITS = 16
 """Hexadecimal digits of a digest."""
 

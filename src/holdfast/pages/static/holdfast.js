@@ -70,6 +70,7 @@
     row.classList.remove("marked");
     row.querySelectorAll(".failed").forEach((line) => line.remove());
     if (reason) row.append(Object.assign(document.createElement("p"), { className: "failed", textContent: reason }));
+    if (!selected()) row.classList.add("selected");
     count(1);
   }
 

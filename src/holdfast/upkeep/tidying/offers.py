@@ -25,6 +25,8 @@ from holdfast.reports.reviewqueue import (
     reviewed,
     word_lines,
 )
+from holdfast.reports.tuning import TEXT_SHOWN
+from holdfast.text.window import clip
 from holdfast.upkeep.tidying.checks import check
 from holdfast.upkeep.tidying.proposal import Step
 from holdfast.upkeep.tidying.refusals import digest_of, refused_digests
@@ -92,4 +94,6 @@ def _look(services: Services, offer: Offer, lessons: Mapping[LessonId, Lesson]) 
 
 
 def _gone(lesson: Lesson) -> list[DiffLine]:
-    return [DiffLine(mark="-", text=text) for text in (lesson.insight, lesson.why, lesson.how) if text]
+    return [
+        DiffLine(mark="-", text=clip(text, TEXT_SHOWN)) for text in (lesson.insight, lesson.why, lesson.how) if text
+    ]
