@@ -51,7 +51,8 @@ WATCH = """() => {
   document.addEventListener("keydown", (event) => {
     const pressed = event.timeStamp, before = document.querySelector("[data-row].selected");
     requestAnimationFrame(() => requestAnimationFrame(() => {
-      if (document.querySelector("[data-row].selected:not([hidden])") !== before) window.times.next.push(performance.now() - pressed);
+      const now = document.querySelector("[data-row].selected:not([hidden])");
+      if (now !== before) window.times.next.push(performance.now() - pressed);
     }));
     window.pressed = window.pressed || [];
     window.pressed.push(pressed);
@@ -160,29 +161,34 @@ def review(page: Page, count: int, *, is_waiting: bool) -> dict[str, Any]:
     """Press one key a proposal and return the times."""
     page.evaluate(WATCH)
     page.locator("[data-row].selected").wait_for()
-    listed = int(page.locator("[data-left]").get_attribute("data-left") or 0)
-    began = time.perf_counter()
-    for number in range(listed):
-        page.locator("[data-row].selected:visible").wait_for()
-        is_pair = page.evaluate(
-            "document.querySelector('[data-row].selected:not([hidden])').classList.contains('contradiction')"
-        )
-        page.keyboard.press("1" if is_pair else "a" if number % 3 else "x")
-        if is_waiting:
-            page.wait_for_function(
-                "number => window.times.stored.length + document.querySelectorAll('.failed').length > number",
-                arg=number,
-            )
     answered = "count => window.times.stored.length + document.querySelectorAll('.failed').length >= count"
-    page.wait_for_function(answered, arg=listed, timeout=120_000)
+    began = time.perf_counter()
+    pressed = 0
+    while is_more(page):
+        is_pair = page.locator("[data-row].selected:visible.contradiction").count()
+        page.keyboard.press("1" if is_pair else "a" if pressed % 3 else "x")
+        pressed += 1
+        if is_waiting:
+            page.wait_for_function(answered, arg=pressed)
+    page.wait_for_function(answered, arg=pressed, timeout=120_000)
     total_s = time.perf_counter() - began
     times = page.evaluate("window.times")
     failed = page.locator(".failed").all_inner_texts()
     return {
-        "listed": listed, "failed": failed[:3], "next row ms": spread(times["next"]),
+        "pressed": pressed, "failed": failed[:3], "next row ms": spread(times["next"]),
         "stored ms": spread(times["stored"]), "all s": round(total_s, 1),
-        "with two seconds each, min": round((LOOK_S * listed + (total_s if is_waiting else 0)) / 60, 1),
+        "with two seconds each, min": round((LOOK_S * pressed + (total_s if is_waiting else 0)) / 60, 1),
     }  # fmt: skip
+
+
+def is_more(page: Page) -> bool:
+    """Wait for the next row that has not failed; return False once nothing waits."""
+    page.wait_for_function(
+        """() => document.querySelector("[data-row].selected:not([hidden])")
+          || document.querySelector("[data-empty]:not([hidden])") && !document.querySelector(".more a[rel=next]")"""
+    )
+    row = page.locator("[data-row].selected:visible")
+    return row.count() > 0 and row.locator(".failed").count() == 0
 
 
 def spread(values: Sequence[float]) -> str:

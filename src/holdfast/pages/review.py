@@ -15,7 +15,7 @@ from holdfast.reports.reviewqueue import REVIEW_KINDS, QueueItem, ReviewItem, Re
 from holdfast.upkeep.tidying.offers import look_at_offers
 from holdfast.upkeep.tidying.proposal import Step
 
-ROWS = 12
+ROWS = 8
 """Rows of a page; the script fetches the next ones before the list runs out."""
 LOOKED_AT = 45
 """Items that are read at a time: some of them may be decided already."""

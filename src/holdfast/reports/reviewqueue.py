@@ -43,6 +43,7 @@ from holdfast.reports.tuning import (
     QUICK_MOST,
     QUOTE_SHOWN,
     QUOTES_SHOWN,
+    REASON_SHOWN,
     TEXT_SHOWN,
 )
 from holdfast.text.window import clip
@@ -284,7 +285,7 @@ def reviewed(lesson: Lesson) -> ReviewedLesson:
     return ReviewedLesson(
         id=lesson.id, short_id=short_id(lesson.id), title=lesson.title,
         insight="" if is_whole else clip(lesson.insight, TEXT_SHOWN),
-        why=clip(lesson.why, TEXT_SHOWN), how=clip(lesson.how, TEXT_SHOWN), kind=lesson.kind, state=lesson.state,
+        why=clip(lesson.why, REASON_SHOWN), how=clip(lesson.how, REASON_SHOWN), kind=lesson.kind, state=lesson.state,
         source=source_word(lesson).split(",")[0],
         person=lesson.provenance.person_name, since=lesson.validity.valid_from, at=lesson.recorded_at,
         pinned=lesson.pinned, places=tuple(dict.fromkeys(map(name_of, lesson.anchors))),

@@ -150,7 +150,7 @@
     const list = document.querySelector("[data-fill]");
     const hasty = document.querySelector("[data-compare]");
     const more = document.querySelector(".more a[rel=next]");
-    const address = hasty ? hasty.dataset.compare : more && rows().length < 12 ? more.href : "";
+    const address = hasty ? hasty.dataset.compare : more && rows().length < 6 ? more.href : "";
     if (!list || !address || isFilling || isWorking) return;
     isFilling = true;
     try {
