@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
 from holdfast.pages.page import HTML, ActionAnswer, Page, PageRow
-from holdfast.pages.table import NAVIGATION
+from holdfast.pages.table import FOLDED, NAVIGATION
 from holdfast.pages.view import View
 from holdfast.pages.words import plural
 from holdfast.reports.marking import Marks, excerpt, mark
@@ -54,6 +54,7 @@ class NavigationEntry:
     address: str
     key: str
     is_current: bool
+    is_folded: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,14 @@ def _navigation(row: PageRow | None, view: View) -> list[NavigationEntry]:
             continue
         is_current = row is not None and (row.name == name or row.under == name)
         entries.append(
-            NavigationEntry(name=name, title=page.title, address=view.link(name), key=key, is_current=is_current)
+            NavigationEntry(
+                name=name,
+                title=page.title,
+                address=view.link(name),
+                key=key,
+                is_current=is_current,
+                is_folded=name in FOLDED,
+            )
         )
     return entries
 

@@ -13,8 +13,10 @@ NAVIGATION = (
     ("home", "h"), ("search", "s"), ("review", "r"), ("sessions", "t"), ("threads", ""), ("digest", "d"),
     ("map", "m"), ("stats", ""), ("topics", ""), ("recommendations", ""), ("members", ""),
 )  # fmt: skip
-"""Names of the pages in the navigation, in order, and the key behind `g` that goes there. Those not made are left out.
+"""Names of the pages in the navigation, in order, and the key behind `g` that goes there. Pages not made are left out.
 """
+FOLDED = frozenset({"topics", "recommendations", "members"})
+"""Those that are folded into `More`."""
 
 
 def _collect() -> tuple[tuple[PageRow, ...], tuple[ActionRow, ...]]:

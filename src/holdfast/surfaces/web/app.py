@@ -218,10 +218,19 @@ class WebApp:
             headers["allow"] = error.allowed
         if wants_json(request) if is_json is None else is_json:
             return Response(dumps(page_json(data)) + "\n", data.status, headers, PROBLEM)
+        return self._error_page(
+            request, Page(template="error", data=data, title=data.title, status=data.status), headers
+        )
+
+    def _error_page(self, request: Request, page: Page, headers: Mapping[str, str]) -> Response:
+        """Return the page of an error: with its project's navigation, without it, or as plain words if all fails."""
         nobody = View(now=NEVER, addresses=self.addresses, is_served=self._entrance.is_served)
-        view = request.scope.get(OPENED, nobody)
-        page = Page(template="error", data=data, title=data.title, status=data.status)
-        return Response(render(None, page, view), data.status, headers, HTML)
+        for view in (request.scope.get(OPENED, nobody), nobody):
+            try:
+                return Response(render(None, page, view), page.status, headers, HTML)
+            except Exception as exc:  # the frame itself may be what is wrong
+                _log.error("the page of an error failed: %s", raw_path(request), exc_info=exc)
+        return Response(f"{page.title}\n", page.status, headers, "text/plain")
 
 
 NEVER = datetime.min.replace(tzinfo=UTC)
