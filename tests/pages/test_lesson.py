@@ -308,6 +308,7 @@ def test_a_change_by_somebody_else_meanwhile_is_shown_beside_and_nothing_is_lost
     assert "Somebody changed this lesson while you were writing." in text
     assert "Retries are capped at 4." in text
     assert "Retries are capped at 5." in answer.text
+    assert "autofocus" not in answer.text, "the message stays in sight"
     again = re.search(r'name="version" value="([^"]+)"', answer.text)
     assert again is not None
     assert f"/lessons/{theirs.id}/edit" in answer.text
@@ -333,3 +334,19 @@ def test_a_contradiction_is_decided_on_the_page_and_undone(site: Site, memory: M
     assert "Contradicted." in site.text(f"lessons/{lesson.id}")
     said(site, "review/keep-both", back | {"lesson": lesson.id, "other": other.id})
     assert "Contradicted." not in site.text(f"lessons/{lesson.id}")
+
+
+def test_who_edits_a_replaced_lesson_edits_the_one_in_force(site: Site, memory: Memory) -> None:
+    old = memory.remember("Retries are capped at 3.")
+    new = memory.revise(
+        memory.revise(old.id, insight="Retries are capped at 4.").id, insight="Retries are capped at 5."
+    )
+    assert site.json(f"lessons/{old.id}/edit")["lesson"]["id"] == new.id
+    assert f"/lessons/{new.id}/edit" in site.html(f"lessons/{old.id}/edit")
+
+
+def test_a_replaced_lesson_is_shown_as_replaced_beside_its_successor(site: Site, memory: Memory) -> None:
+    old = memory.remember("Retries are capped at 3.")
+    new = memory.revise(old.id, insight="Retries are capped at 5.")
+    [related] = site.json(f"lessons/{new.id}")["story"]["related"]
+    assert (related["relation"], related["state"]) == ("replaced", "superseded")

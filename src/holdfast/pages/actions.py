@@ -21,7 +21,7 @@ from holdfast.domain.team import FlagReason
 from holdfast.errors import ForbiddenError, HoldfastError, InvalidValueError, StaleWriteError, TakenError
 from holdfast.lean.plain import render_instant
 from holdfast.lean.texts import short_id
-from holdfast.pages.lessonform import EditForm, changed_fields, edit_page
+from holdfast.pages.lessonform import EditForm, changed_fields, edit_page, in_force
 from holdfast.pages.page import ActionAnswer, ActionRow, Goal, NoValues, UndoStep
 from holdfast.pages.view import Door
 
@@ -138,7 +138,7 @@ def edit(door: Door, parameters: Mapping[str, str], form: EditForm) -> ActionAns
     Changed words make a successor; a changed title or condition alone changes the lesson itself. Somebody who may not
     change the lesson proposes a revision.
     """
-    before, newest = _in_force(door, door.get(parameters["lesson"])), newest_change(door)
+    before, newest = in_force(door, door.get(parameters["lesson"])), newest_change(door)
     if form.version and form.version != render_instant(before.recorded_at):
         return ActionAnswer(message="", page=edit_page(before, form, _changed_meanwhile()))
     words, triggers = changed_fields(before, form)
@@ -147,7 +147,7 @@ def edit(door: Door, parameters: Mapping[str, str], form: EditForm) -> ActionAns
     try:
         after = _save(door, before, words, triggers)
     except (StaleWriteError, TakenError) as problem:
-        now = _in_force(door, door.get(before.id))
+        now = in_force(door, door.get(before.id))
         is_changed = now.id != before.id or now.recorded_at != before.recorded_at
         refusal = _changed_meanwhile() if is_changed else _stated_twice(problem, words)
         return ActionAnswer(message="", page=edit_page(now, form, refusal))
@@ -188,19 +188,6 @@ def _save(door: Door, before: Lesson, words: Mapping[str, Any], triggers: Mappin
         return door.revise(before, **words, title=before.title, when=triggers or None)
     except InvalidValueError:
         return door.revise(before, **words, when=triggers or None)
-
-
-def _in_force(door: Door, lesson: Lesson) -> Lesson:
-    """Return the lesson, or the living one that has replaced it meanwhile."""
-    if lesson.state != "superseded":
-        return lesson
-    known, current = {lesson.id}, lesson
-    for version in door.lineage(lesson.id):
-        each = version.lesson
-        if any(link.kind == "supersedes" and link.target in known for link in each.links):
-            known.add(each.id)
-            current = door.get(each.id)
-    return current
 
 
 # What the actions share

@@ -9,7 +9,7 @@ from holdfast.errors import AmbiguousIdError, HoldfastError, LessonNotFoundError
 from holdfast.lean.plain import render_instant
 from holdfast.lessons.lookup import not_found
 from holdfast.pages.page import NoValues, Page, PageRow
-from holdfast.pages.view import View
+from holdfast.pages.view import Door, View
 from holdfast.reports.differences import Piece, word_pieces
 
 WORDS = ("title", "insight", "why", "how")
@@ -71,7 +71,9 @@ class EditData:
 
 def make_edit(view: View, query: NoValues) -> Page:
     """Return the page for editing a lesson."""
-    lesson = find_lesson(view)
+    lesson = in_force(view.memory, find_lesson(view))
+    if not view.sees(lesson):
+        raise not_found(view.memory.location, view.parameters["lesson"])
     return edit_page(lesson, form_of(lesson))
 
 
@@ -89,6 +91,19 @@ def find_lesson(view: View) -> Lesson:
     if not view.sees(lesson):
         raise not_found(memory.location, ref)
     return lesson
+
+
+def in_force(door: Door, lesson: Lesson) -> Lesson:
+    """Return the lesson, or the living one that has replaced it meanwhile."""
+    if lesson.state != "superseded":
+        return lesson
+    known, current = {lesson.id}, lesson
+    for version in door.lineage(lesson.id):
+        each = version.lesson
+        if any(link.kind == "supersedes" and link.target in known for link in each.links):
+            known.add(each.id)
+            current = door.get(each.id)
+    return current
 
 
 def edit_page(lesson: Lesson, form: EditForm, problem: HoldfastError | None = None) -> Page:

@@ -259,12 +259,9 @@ def tell_lesson(
     log = history(services, lesson.id)
     events = _events(services, location, lesson)
     code = tell_code(services, location, lesson, events, everything=whole == "code")
-    versions = [
-        each
-        for each in lineage(services, location, lesson.id, by_log=True)
-        if sees(each.lesson) and _tells(each, lesson)
-    ]
-    related = _related(services, location, lesson, versions, sees)
+    lines = [each for each in lineage(services, location, lesson.id, by_log=True) if sees(each.lesson)]
+    versions = [each for each in lines if _tells(each, lesson)]
+    related = _related(services, location, lesson, lines, sees)
     sessions = _sessions(log, SESSIONS_SHOWN if whole != "told" else None)
     editions = _editions(lesson, versions, whole == "history")
     return LessonStory(
