@@ -12,6 +12,7 @@ from holdfast.domain.records import Outcome
 from holdfast.domain.statefamilies import RECOMMENDATIONS_DISMISSED
 from holdfast.domain.vocabulary import LessonKind, SessionId
 from holdfast.errors import NotFoundError
+from holdfast.outcomes.trouble import store_trouble
 from holdfast.reports.recommendations import Recommendation
 from holdfast.testing.builders import make_delivery, make_event, make_lesson, make_outcome
 from tests.codebase import Codebase
@@ -165,21 +166,21 @@ def test_a_cause_of_a_defect_that_no_test_names_could_be_a_test(harbour: Memory,
 # Trouble
 
 
-def fail(memory: Memory, session: str, path: str) -> None:
-    memory.services.store.append_events(
-        [
-            make_event(
-                project=memory.location.project.id, session=SessionId(session), kind="tool_failure", exit_code=1,
-                command="python -m pytest", text=f'File "./{path}", line 3, in put\nKeyError: 3',
-            )
-        ]
-    )  # fmt: skip
+def fail(memory: Memory, session: str, *paths: str) -> None:
+    """Settle a session in which a command failed, whose output names the files."""
+    project, where = memory.location.project.id, SessionId(session)
+    events = [
+        make_event(project=project, session=where, kind="tool_failure", exit_code=1, command="python -m pytest",
+                   text=f'File "{path}", line 3, in put\nKeyError: 3')
+        for path in paths
+    ]  # fmt: skip
+    store_trouble(memory.services.store, project, where, events, ())
 
 
 def test_a_file_that_fails_again_and_again_without_a_lesson_is_worth_one(harbour: Memory) -> None:
-    for session in ("s0", "s1", "s2"):
+    fail(harbour, "s0", "src/store.py", "src/other.py")
+    for session in ("s1", "s2"):
         fail(harbour, session, "src/store.py")
-    fail(harbour, "s0", "src/other.py")
     (row,) = of_kind(harbour, "lesson")
     assert (row.place, row.session_count) == ("src/store.py", 3)
     assert "3 failed commands name it in 3 sessions" in row.why
@@ -187,19 +188,10 @@ def test_a_file_that_fails_again_and_again_without_a_lesson_is_worth_one(harbour
     assert of_kind(harbour, "lesson") == []
 
 
-def test_edits_that_were_taken_back_are_trouble(harbour: Memory) -> None:
-    project = harbour.location.project.id
-    for session in ("s0", "s1", "s2"):
-        edits = [("a = 1", "a = 2"), ("a = 2", "a = 1")]
-        harbour.services.store.append_events(
-            [
-                make_event(project=project, session=SessionId(session), kind="file_edit", files=("src/store.py",),
-                           old=old, new=new)
-                for old, new in edits
-            ]
-        )  # fmt: skip
-    (row,) = of_kind(harbour, "lesson")
-    assert "3 edits of it were taken back in 3 sessions" in row.why
+def test_a_longer_name_of_the_file_is_the_same_file(harbour: Memory, code: Codebase) -> None:
+    for session, path in (("s0", "src/store.py"), ("s1", f"{code.folder}/src/store.py"), ("s2", "src/store.py")):
+        fail(harbour, session, path)
+    assert [row.place for row in of_kind(harbour, "lesson")] == ["src/store.py"]
 
 
 def test_a_file_that_is_gone_is_no_trouble(harbour: Memory) -> None:
@@ -227,8 +219,7 @@ def test_what_is_dismissed_stays_so_also_when_there_is_more_evidence(harbour: Me
 def test_a_dismissal_leaves_what_is_about_another_file(harbour: Memory, code: Codebase) -> None:
     code.write("src/other.py", "A = 1\n")
     for session in ("s0", "s1", "s2"):
-        fail(harbour, session, "src/store.py")
-        fail(harbour, session, "src/other.py")
+        fail(harbour, session, "src/store.py", "src/other.py")
     keys = {row.place: row.key for row in harbour.recommendations()}
     harbour.dismiss_recommendation(keys["src/store.py"])
     assert [row.place for row in harbour.recommendations()] == ["src/other.py"]

@@ -6,6 +6,7 @@ import pytest
 
 from holdfast import Memory
 from holdfast.domain.vocabulary import SessionId
+from holdfast.outcomes.trouble import store_trouble
 from holdfast.testing.builders import make_event
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
@@ -15,13 +16,13 @@ from tests.surfaces.terminal import run, told, told_json
 def folder(code: Codebase) -> str:
     with Memory(str(code.folder)) as memory:
         project = memory.location.project.id
-        memory.services.store.append_events(
-            [
-                make_event(project=project, session=SessionId(f"session-{number}"), kind="tool_failure", exit_code=1,
-                           command="python -m pytest", text="src/store.py:3: KeyError")
-                for number in range(3)
-            ]
-        )  # fmt: skip
+        for number in range(3):
+            session = SessionId(f"session-{number}")
+            failure = make_event(
+                project=project, session=session, kind="tool_failure", exit_code=1, command="python -m pytest",
+                text="src/store.py:3: KeyError",
+            )  # fmt: skip
+            store_trouble(memory.services.store, project, session, [failure], ())
     return str(code.folder)
 
 

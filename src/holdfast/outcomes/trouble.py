@@ -47,6 +47,7 @@ class FileTrouble:
 class SessionTrouble:
     """The trouble of one session, by the names of files as its calls and outputs have them."""
 
+    session: SessionId
     began_at: datetime
     files: Mapping[str, FileTrouble]
 
@@ -78,14 +79,15 @@ def store_trouble(
 
 def load_trouble(store: StateRows, project: ProjectId) -> list[SessionTrouble]:
     """Return the trouble of every session that had any; what cannot be read is left out."""
-    return [trouble for text in store.get_rows(SESSION_TROUBLE, project).values() if (trouble := _parsed(text))]
+    rows = store.get_rows(SESSION_TROUBLE, project).items()
+    return [trouble for session, text in rows if (trouble := _parsed(SessionId(session), text))]
 
 
-def _parsed(text: str) -> SessionTrouble | None:
+def _parsed(session: SessionId, text: str) -> SessionTrouble | None:
     try:
         fields = loads(text)
         files = {str(name): FileTrouble(*map(int, counts)) for name, counts in fields["files"].items()}
-        return SessionTrouble(began_at=parse_instant(fields["at"]), files=files)
+        return SessionTrouble(session=session, began_at=parse_instant(fields["at"]), files=files)
     except (InvalidValueError, KeyError, TypeError, ValueError, AttributeError):
         return None
 

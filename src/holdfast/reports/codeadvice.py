@@ -114,12 +114,11 @@ class _Shapes:
         place = self._place(lesson)
         if not place or self._is_said(lesson):
             return None
-        path, _, symbol = place.partition("::")
-        name = symbol.rpartition(".")[2]
+        name = place.partition("::")[2].rpartition(".")[2]
         if family_of(lesson.kind) == "cause" and not self._is_tested(name):
             why = f"{use.words}; no test names {name}"
             return self._advice("test", lesson, use, f"Write a test of {name}: {safe_title(lesson)}", why, place)
-        why = f"{use.words}; {path} does not say it"
+        why = f"{use.words}; the file does not say it"
         return self._advice("comment", lesson, use, f"Say it in a comment at {name}: {safe_title(lesson)}", why, place)
 
     def _advice(self, kind: str, lesson: Lesson, use: _Use, title: str, why: str, place: str = "") -> Suggestion:

@@ -26,7 +26,7 @@ from holdfast.domain.vocabulary import Freshness, LessonId, LessonKind
 from holdfast.errors import InvalidValueError, LessonNotFoundError
 from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.notice import load_states
-from holdfast.freshness.tuning import EVERY_LESSON
+from holdfast.freshness.tuning import EVERY_LESSON, WAIT_S
 from holdfast.freshness.verify import STALE
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staging import seen_here
@@ -144,19 +144,20 @@ def make_digest(
     audience: Audience = "me",
     sees: Sees | None = None,
     limit: int = 0,
+    within_s: float = WAIT_S,
 ) -> MemoryDigest:
     """Return the digest of [since, until), by default up to now.
 
     `sees` says whether the reader may see a lesson at all, where a server knows more. `limit` is the most lessons of a
-    section; 0 stands for as many as are read in two minutes. Raises InvalidValueError for an empty period and for an
-    unknown audience.
+    section; 0 stands for as many as are read in two minutes. `within_s` limits the time for close checks of code.
+    Raises InvalidValueError for an empty period and for an unknown audience.
     """
     if audience not in AUDIENCES:
         raise InvalidValueError(f"unknown audience {audience!r}", hint=f"one of {', '.join(AUDIENCES)}")
     now = services.clock.now()
     if since >= (until or now):
         raise InvalidValueError("the period is empty: it begins when it ends, or later", hint="--since 7d")
-    period = _Period(services, location, since, until, audience, sees)
+    period = _Period(services, location, since, until, audience, sees, within_s)
     facts: dict[SectionName, list[_Fact]] = {
         "learnt": period.learnt(),
         "changed": period.changed(),
@@ -249,6 +250,7 @@ class _Period:
     until: datetime | None
     audience: Audience
     sees: Sees | None
+    within_s: float
     changes: dict[LessonId, list[Change]] = field(init=False, default_factory=dict)
     """The changes of the period by lesson, newest first."""
     before: dict[LessonId, Lesson] = field(init=False, default_factory=dict)
@@ -324,7 +326,7 @@ class _Period:
         if not self.location.has_work_tree or self.until is not None:
             return []
         known = load_states(self.services, self.location)
-        check = FreshnessCheck(self.services, self.location)
+        check = FreshnessCheck(self.services, self.location, self.within_s)
         facts = []
         for lesson in self._about_changed_code():
             freshness, caveat = check.judge(lesson) if self._shows(lesson) else ("fresh", "")
@@ -380,7 +382,8 @@ class _Period:
     def _of_conflict(self, pair: Conflict) -> _Fact:
         at = max(pair.better.recorded_at, pair.worse.recorded_at)
         values = f" ({pair.values[0]} or {pair.values[1]})" if all(pair.values) else ""
-        return _Fact(lesson=pair.better, at=at, note=f"cannot hold beside{values}", others=(pair.worse,))
+        note = f"cannot hold beside{values}" if pair.is_sure else f"may contradict{values}"
+        return _Fact(lesson=pair.better, at=at, note=note, others=(pair.worse,), weight=float(pair.is_sure))
 
     def _last_harm(self) -> dict[LessonId, datetime]:
         """Return when an outcome of the period contradicted a lesson last."""

@@ -18,6 +18,10 @@ CHANGED_FILES = 200
 """Most changed files whose lessons are looked up one file at a time; above, all lessons about code are checked."""
 DIGEST_TITLE = 140
 """Longest title in a digest, in characters."""
+DIGEST_MOST = 200
+"""Most lessons of a section of a digest that is shown in full."""
+DIGEST_CHECK_S = 0.5
+"""Seconds for which a page checks closely which code has changed."""
 FEED_ITEMS = 50
 """Most lessons of a section in a feed, which a reader shows one at a time."""
 
@@ -205,12 +209,8 @@ DRIFT_SHARE = 0.15
 """Share of a definition's body that may have changed since a lesson about it was learnt."""
 FILE_BYTES = 400_000
 """Bytes of a file that are searched for what a lesson says."""
-TROUBLE_EVENTS = 20_000
-"""Newest events of a project that are looked through for trouble."""
 TROUBLE_SESSIONS = 3
 """Sessions in which a file made trouble, from which it is worth a lesson."""
-OUTPUT_LIMIT = 40_000
-"""Characters of a failed command's output that are searched for files."""
 
 # The check of a branch
 
