@@ -72,6 +72,7 @@ def _read(services: Services, location: Location) -> dict[str, _Trouble]:
 
 def _path_of(services: Services, location: Location, name: str) -> str:
     """Return the file of the work tree that a call or an output named, perhaps as a longer path; empty for none."""
-    parts = name.replace("\\", "/").removeprefix("./").split("/")
+    inside = services.workspace.relative(location, name)
+    parts = (inside or name.replace("\\", "/")).strip("/").split("/")
     tails = ("/".join(parts[begin:]) for begin in range(max(min(len(parts) - 1, PATH_TAILS), 1)))
     return next((tail for tail in tails if services.workspace.exists(location, tail)), "")
