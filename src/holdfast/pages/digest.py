@@ -21,7 +21,7 @@ FEED_PERIOD = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DigestQuery:
+class DigestPageQuery:
     """Which period, for whom, and whether in full."""
 
     since: str = "7d"
@@ -30,7 +30,7 @@ class DigestQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedQuery:
+class DigestFeedQuery:
     """For whom the feed is."""
 
     audience: Literal["me", "team"] = "me"
@@ -43,7 +43,7 @@ class DigestData:
     digest: MemoryDigest
     period: str
     counts: str
-    query: DigestQuery
+    query: DigestPageQuery
     periods: dict[str, str]
     """Usual periods, with the words for each."""
     feed: str
@@ -58,7 +58,7 @@ class FeedData:
     feed: str
 
 
-def make_digest_page(view: View, query: DigestQuery) -> Page:
+def make_digest_page(view: View, query: DigestPageQuery) -> Page:
     """Return what happened in a period."""
     made = _digest(view, _begin(view, query.since), query.audience, DIGEST_MOST if query.all else 0)
     data = DigestData(
@@ -72,7 +72,7 @@ def make_digest_page(view: View, query: DigestQuery) -> Page:
     return Page(template="digest", data=data)
 
 
-def make_feed(view: View, query: FeedQuery) -> Page:
+def make_feed(view: View, query: DigestFeedQuery) -> Page:
     """Return the last weeks as an Atom feed."""
     made = _digest(view, view.now - FEED_PERIOD, query.audience, FEED_ITEMS)
     address = view.link("digest-feed", audience=query.audience if query.audience != "me" else "")
@@ -98,9 +98,9 @@ def _begin(view: View, since: str) -> datetime:
 
 
 PAGES = (
-    PageRow(path="/p/{project}/digest", name="digest", title="Digest", make=make_digest_page, query=DigestQuery),
+    PageRow(path="/p/{project}/digest", name="digest", title="Digest", make=make_digest_page, query=DigestPageQuery),
     PageRow(
-        path="/p/{project}/digest.atom", name="digest-feed", title="Digest", make=make_feed, query=FeedQuery,
+        path="/p/{project}/digest.atom", name="digest-feed", title="Digest", make=make_feed, query=DigestFeedQuery,
         under="digest",
     ),
 )  # fmt: skip
