@@ -161,6 +161,16 @@ def test_more_lessons_than_fit_are_counted_from_the_newest(memory: Memory, monke
     ]  # fmt: skip
 
 
+def test_a_map_for_anybody_counts_only_what_is_for_them(memory: Memory) -> None:
+    public = memory.remember("Read rows only once.", files=["src/rows/read.py"])
+    memory.remember("Write rows with a newline.", files=["src/rows/write.py"], private=True)
+    trouble(memory, src__store=[5, 5, 0])
+    report = map_of(memory.services, memory.location, "", lambda lesson: lesson.id == public.id)
+    assert (report.lessons, report.known_files, report.whole.lessons, report.read) == (1, 1, 1, 1)
+    assert [area.path for area in report.best_known] == ["src/rows/read.py"]
+    assert (report.gaps, report.sessions, report.whole.failures) == ((), 0, 0)
+
+
 def test_without_a_work_tree_nothing_is_said_about_code(memory: Memory) -> None:
     memory.remember("Read rows only once.", files=["src/rows/read.py"])
     location = server_location(memory.location.project)

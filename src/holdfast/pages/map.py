@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from holdfast.errors import NotFoundError
-from holdfast.pages.mappicture import area_words, draw_map, make_plan, search_link
+from holdfast.pages.mappicture import area_words, draw_map, file_link, make_plan
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.svg.bipartite import Edge, Node, bipartite
 from holdfast.pages.svg.figure import Caption
@@ -74,7 +74,7 @@ class GraphData:
 
 def make_map(view: View, query: MapQuery) -> Page:
     """Return the map of a folder, or of the whole project. Raises NotFoundError for an area without a file."""
-    code_map = map_of(view.memory.services, view.memory.location, query.area)
+    code_map = map_of(view.memory.services, view.memory.location, query.area, view.sees if view.is_static else None)
     whole = code_map.whole
     if whole.path and not whole.files:
         raise NotFoundError(f"there is no folder {whole.path} on the map", hint="start at the whole project's map")
@@ -137,7 +137,7 @@ def draw_graph(view: View, graph: AreaGraph) -> Markup:
     right = [
         Node(
             name=place.symbol or place.path.removeprefix(inside).rpartition("/")[2],
-            link=search_link(view, place.path),
+            link=file_link(view, place.path, place.lessons),
             is_code=True,
             heading=place.path.removeprefix(inside) if place.symbol else _folder(place.path.removeprefix(inside)),
         )

@@ -129,7 +129,7 @@ def area_words(area: MapArea) -> list[str]:
 
 def area_link(view: View, area: MapArea) -> str:
     """Return where an area of the map leads: a folder to its own map, a file to what is known about it."""
-    return near(view, view.link("map", area=area.path) if area.is_folder else search_link(view, area.path))
+    return near(view, view.link("map", area=area.path) if area.is_folder else file_link(view, area.path, area.lessons))
 
 
 def near(view: View, address: str) -> str:
@@ -137,8 +137,8 @@ def near(view: View, address: str) -> str:
     return address.removeprefix(view.link("home"))
 
 
-def search_link(view: View, path: str) -> str:
-    """Return the address of the search of a file, or the graph where this site has no search."""
-    if view.addresses.row("search") is None:
-        return view.link("map-graph", area=path)
-    return view.link("search", file=path)
+def file_link(view: View, path: str, lessons: int) -> str:
+    """Return the address of the search of a file; where there is no search, of its graph, if it has lessons."""
+    if not view.is_static and view.addresses.row("search") is not None:
+        return view.link("search", path=path)
+    return view.link("map-graph", area=path) if lessons else ""

@@ -48,7 +48,8 @@ class StatsData:
     telling: TellingReport
     growth: Growth
     learning: Spent | None
-    """What this machine's calls of a language model took, for all projects; None on a server, which makes none."""
+    """What this machine's calls of a language model took, for all projects. None on a server, which makes none, and on
+    a page for others."""
     least_judged: int
     shows_waiting: bool
     """Unconfirmed lessons are counted, too: on a server only for those who decide on them."""
@@ -59,9 +60,9 @@ def make_stats(view: View, query: StatsQuery) -> Page:
     weeks = int(query.weeks)
     memory = view.memory
     telling = telling_of(memory.services, memory.location, weeks=weeks)
-    shows_waiting = not view.is_served or view.may("review")
+    shows_waiting = not (view.is_served or view.is_static) or view.may("review")
     growth = growth_of(memory.services, memory.location, weeks=weeks, with_waiting=shows_waiting)
-    learning = None if view.is_served else spent(memory.settings, view.now, WEEK * weeks)
+    learning = None if view.is_served or view.is_static else spent(memory.settings, view.now, WEEK * weeks)
     data = StatsData(
         weeks=weeks,
         spans=SPANS,

@@ -7,12 +7,13 @@ area are read, to check them against the code; the report says how many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nsmallest
 from operator import attrgetter
 
+from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import Freshness
 from holdfast.freshness.check import FreshnessCheck
@@ -107,15 +108,23 @@ class CodeMap:
     """When the first of them began."""
 
 
-def map_of(services: Services, location: Location, area: str = "") -> CodeMap:
-    """Return the map of a folder, or of the whole project."""
+def map_of(
+    services: Services, location: Location, area: str = "", only: Callable[[Lesson], bool] | None = None
+) -> CodeMap:
+    """Return the map of a folder, or of the whole project.
+
+    With `only`, for readers who may be anybody, nothing counts but the lessons that it takes; no session's trouble.
+    """
     area = area.strip("/")
     active = LessonFilter(project=location.project.id, states=("active",), area=area, limit=EVERY)
-    lessons, total = kept_count(services, location, ("map", area), lambda: _count(services, active))
+    if only is None:
+        lessons, total = kept_count(services, location, ("map", area), lambda: _count(services, active))
+    else:
+        lessons, total = _count_some(services, active, only)
     sizes = _sizes(services, location)
-    sessions = load_trouble(services.store, location.project.id)
+    sessions = [] if only else load_trouble(services.store, location.project.id)
     troubles = _by_file(sessions, {*sizes, *lessons})
-    checks = _checks(services, location, active)
+    checks = _checks(services, location, active, only)
     inside = f"{area}/" if area else ""
     paths = sorted(path for path in {*sizes, *lessons, *troubles} if path.startswith(inside))
     nothing = FileTrouble()
@@ -150,6 +159,14 @@ def _count(services: Services, where: LessonFilter) -> tuple[dict[str, int], int
     """Return how many lessons each file has, and how many there are."""
     files = services.store.count_by(replace(where, limit=COUNTED_LESSONS), "file", COUNTED_FILES)
     return files, sum(services.store.count_by(where, "state", 1).values())
+
+
+def _count_some(services: Services, where: LessonFilter, only: Callable[[Lesson], bool]) -> tuple[dict[str, int], int]:
+    """Return the same of those lessons that `only` takes."""
+    lessons = [lesson for lesson in services.store.find(replace(where, limit=COUNTED_LESSONS)) if only(lesson)]
+    inside = f"{where.area}/" if where.area else ""
+    counts = Counter(path for lesson in lessons for path in lesson.paths if path.startswith(inside))
+    return dict(counts), len(lessons)
 
 
 def _sizes(services: Services, location: Location) -> Mapping[str, int]:
@@ -191,13 +208,16 @@ class _Checks:
     stale: int = 0
 
 
-def _checks(services: Services, location: Location, where: LessonFilter) -> _Checks:
+def _checks(
+    services: Services, location: Location, where: LessonFilter, only: Callable[[Lesson], bool] | None
+) -> _Checks:
     """Compare the newest lessons with the code, as long as there is time."""
     if not location.has_work_tree:
         return _Checks()
     hidden = hidden_here(services, location)
     newest = services.store.find(replace(where, limit=CHECKED_LESSONS))
-    lessons = [lesson for lesson in newest if lesson.paths and lesson.id not in hidden]
+    seen = [lesson for lesson in newest if lesson.id not in hidden and (only is None or only(lesson))]
+    lessons = [lesson for lesson in seen if lesson.paths]
     check = FreshnessCheck(services, location, within_s=CHECKED_S)
     files: dict[str, tuple[int, int]] = {}
     checked = stale = 0
