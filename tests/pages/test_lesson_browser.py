@@ -151,5 +151,9 @@ def test_the_code_can_be_scrolled_with_keys(browser: Browser, memory: Memory, co
         region = window.page.get_by_role("region", name="Code of src/wide.py, then and now")
         region.focus()
         window.page.keyboard.press("ArrowRight")
-        window.page.wait_for_function("document.querySelector('.code').scrollLeft > 0")
+        for _ in range(200):  # the policy of the page forbids `wait_for_function`
+            if region.evaluate("region => region.scrollLeft"):
+                break
+            window.page.wait_for_timeout(50)
+        assert region.evaluate("region => region.scrollLeft") > 0
         assert not window.is_too_wide()
