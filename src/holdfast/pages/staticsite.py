@@ -20,21 +20,22 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape
 from posixpath import dirname, relpath
-from typing import Any
+from typing import Any, cast
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, State
 from holdfast.errors import HoldfastError
+from holdfast.pages import table
 from holdfast.pages.addresses import Addresses
 from holdfast.pages.frame import STATIC, render, static_files
 from holdfast.pages.lesson import LessonData
 from holdfast.pages.page import NoValues, Page, PageRow
-from holdfast.pages.table import PAGES
+from holdfast.pages.reading import read_values
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.services import Clock
-from holdfast.ports.store import LessonFilter, LogFilter, SessionFilter
+from holdfast.ports.store import LessonFilter, LogFilter, SessionFilter, Store
 from holdfast.redaction import redact
 from holdfast.reports.lessonstory import Conversation
 
@@ -49,9 +50,19 @@ MOST_FOLLOWED = 500
 """Pages of one kind, such as maps of folders, that are made because others link to them."""
 SECRET_LENGTH = 30
 """Characters from which a hidden lesson's rule is looked for in every page; shorter ones may be anybody's words."""
+LISTS_REMEMBERED = 50
 NOWHERE = "#not-on-this-site"
 SESSIONS = ("sessions", "session", "threads")
 SHOWN = ("home", "search", "digest", "topics", "map", "map-graph", "stats", "lesson")
+FOLLOWED: dict[str, frozenset[str]] = {
+    "lesson": frozenset({"lesson"}), "session": frozenset({"session"}), "map": frozenset({"area", "all"}),
+    "map-graph": frozenset({"area"}), "stats": frozenset({"weeks"}), "topics": frozenset({"topic"}),
+    "digest": frozenset({"since", "all"}), "sessions": frozenset({"beyond"}), "threads": frozenset({"beyond"}),
+}  # fmt: skip
+"""By page, the values with which it is made where another page links to it; with others it is not on the site."""
+FOR_READERS: dict[str, Mapping[str, str]] = {"digest": {"audience": "team", "since": "30d"}}
+"""Values of a page that are others than a person's own."""
+SESSIONS_READ = 2_000
 SEEDS = ("home", "digest", "topics", "map", "stats", "sessions", "threads")
 """Pages that are made without a value; the others are made where one of them links there."""
 
@@ -156,6 +167,34 @@ class _Stopped:
         return self._inner.new_id()
 
 
+class _ReadOnce:
+    """A store whose lessons are read once: many pages of a site ask for the same ones."""
+
+    def __init__(self, store: Store, lessons: Sequence[Lesson]) -> None:
+        self._store = store
+        self._found: dict[LessonFilter, list[Lesson]] = {}
+        self._by_id = {lesson.id: lesson for lesson in lessons}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def get(self, ids: Sequence[LessonId], as_of: datetime | None = None) -> list[Lesson]:
+        """Return the lessons in the order of the ids; raise as the store does."""
+        if as_of is not None:
+            return self._store.get(ids, as_of)
+        if unread := [each for each in dict.fromkeys(ids) if each not in self._by_id]:
+            self._by_id.update(zip(unread, self._store.get(unread), strict=True))
+        return [self._by_id[each] for each in ids]
+
+    def find(self, where: LessonFilter) -> list[Lesson]:
+        """Return the lessons that fit, as they were at the first question."""
+        if where not in self._found:
+            if len(self._found) >= LISTS_REMEMBERED:
+                self._found.clear()
+            self._found[where] = self._store.find(where)
+        return self._found[where]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
     """A page of the site, to be made."""
@@ -168,9 +207,10 @@ class _Target:
 class _FileAddresses(Addresses):
     """Addresses of files, relative to the page that is rendered; what is not on the site leads nowhere."""
 
-    def __init__(self, rows: Mapping[str, PageRow], lessons: frozenset[LessonId]) -> None:
+    def __init__(self, rows: Mapping[str, PageRow], named: Mapping[str, frozenset[str]]) -> None:
+        """`named` has, by page, the ids of what the site has a page for."""
         super().__init__(tuple(rows.values()), ())
-        self._lessons = lessons
+        self._named = named
         self._counts: dict[str, int] = {}
         self.here = "index.html"
         self.wanted: deque[_Target] = deque()
@@ -194,16 +234,15 @@ class _FileAddresses(Addresses):
         if name == "projects":
             name = "home"
         row = self.row(name)
-        kept = tuple(sorted((key, str(value)) for key, value in values.items() if key != "project" and value))
-        if row is None or (name == "search" and kept):
+        pairs = ((key, "true" if value is True else str(value)) for key, value in values.items() if value)
+        kept = tuple(sorted(pair for pair in pairs if pair[0] != "project"))
+        if row is None or not FOLLOWED.get(name, frozenset()).issuperset(key for key, _ in kept):
             return ""
-        if name == "lesson":
-            kept = tuple(pair for pair in kept if pair[0] == "lesson")
-            if not kept or kept[0][1] not in self._lessons:
-                return ""
+        if name in self._named and not (kept and kept[0][1] in self._named[name]):
+            return ""
         key = name, kept
         if key not in self.known:
-            if kept and name != "lesson" and self._counts.get(name, 0) >= MOST_FOLLOWED:
+            if kept and name not in self._named and self._counts.get(name, 0) >= MOST_FOLLOWED:
                 return ""
             self._counts[name] = self._counts.get(name, 0) + 1
             self.known[key] = _file_name(name, kept)
@@ -230,15 +269,17 @@ class _Site:
         self._how = how
         self._lessons = lessons
         self._at = _last_change(memory, lessons)
-        services = replace(memory.services, clock=_Stopped(self._at, memory.services.clock))
+        stopped = _Stopped(self._at, memory.services.clock)
+        read_once = cast("Store", _ReadOnce(memory.services.store, lessons))
+        services = replace(memory.services, clock=stopped, store=read_once)
         self._memory = memory.with_services(services)
         names = (*SHOWN, *SESSIONS) if how.with_sessions else SHOWN
-        rows = {row.name: row for row in PAGES if row.name in names}
+        rows = {row.name: row for row in table.PAGES if row.name in names}
         rows["home"] = replace(rows["home"], make=self._make_home, query=NoValues)
         rows["search"] = PageRow(path="/p/{project}/search", name="search", title="Lessons", make=self._make_list)
         self._rows = rows
         self._public = frozenset(lesson.id for lesson in lessons)
-        self._addresses = _FileAddresses(rows, self._public)
+        self._addresses = _FileAddresses(rows, {"lesson": frozenset(self._public), "session": self._sessions()})
         self._hidden = _hidden_words(memory, lessons)
         project = memory.location.project
         self._project = ProjectLine(id=project.id, name=project.name)
@@ -257,13 +298,21 @@ class _Site:
             yield target.path, self._checked(target.path, self._page(target))
         yield from self._lists()
 
+    def _sessions(self) -> frozenset[str]:
+        """Return the sessions that have a page: the newest ones, if they were asked for."""
+        if not self._how.with_sessions:
+            return frozenset()
+        where = SessionFilter(project=self._memory.location.project.id, limit=SESSIONS_READ)
+        return frozenset(row.session for row in self._memory.services.store.list_sessions(where))
+
     def _page(self, target: _Target) -> str:
         row = self._rows[target.name]
         values = dict(target.values)
         parameters: dict[str, str] = {name: values.pop(name) for name in ("lesson", "session") if name in values}
         self._addresses.here = target.path
         view = self._view(parameters)
-        page = row.make(view, row.query(**values))
+        values = {**FOR_READERS.get(target.name, {}), **values}
+        page = row.make(view, read_values(row.query, list(values.items())))
         if isinstance(page.data, LessonData) and not self._how.with_sessions:
             page = replace(page, data=_without_sessions(page.data))
         return self._html(row, page, view, target.path)
