@@ -23,6 +23,7 @@ from posixpath import dirname, relpath
 from typing import Any, cast
 
 from holdfast.bootstrap import Memory
+from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, State
@@ -235,18 +236,18 @@ class _FileAddresses(Addresses):
             name = "home"
         row = self.row(name)
         pairs = ((key, "true" if value is True else str(value)) for key, value in values.items() if value)
-        kept = tuple(sorted(pair for pair in pairs if pair[0] != "project"))
-        if row is None or not FOLLOWED.get(name, frozenset()).issuperset(key for key, _ in kept):
+        chosen = tuple(sorted(pair for pair in pairs if pair[0] != "project"))
+        if row is None or not FOLLOWED.get(name, frozenset()).issuperset(key for key, _ in chosen):
             return ""
-        if name in self._named and not (kept and kept[0][1] in self._named[name]):
+        if name in self._named and not (chosen and chosen[0][1] in self._named[name]):
             return ""
-        key = name, kept
+        key = name, chosen
         if key not in self.known:
-            if kept and name not in self._named and self._counts.get(name, 0) >= MOST_FOLLOWED:
+            if chosen and name not in self._named and self._counts.get(name, 0) >= MOST_FOLLOWED:
                 return ""
             self._counts[name] = self._counts.get(name, 0) + 1
-            self.known[key] = _file_name(name, kept)
-            self.wanted.append(_Target(name=name, path=self.known[key], values=kept))
+            self.known[key] = _file_name(name, chosen)
+            self.wanted.append(_Target(name=name, path=self.known[key], values=chosen))
         return self.known[key]
 
 
@@ -401,7 +402,7 @@ def _public(memory: Memory, states: tuple[State, ...]) -> list[Lesson]:
 def _is_for_others(lesson: Lesson, project: str) -> bool:
     scope = lesson.scope
     is_of_project = scope.project == project and scope.level != "user" and not scope.branch
-    return is_of_project and not lesson.private and lesson.kind != "checkpoint"
+    return is_of_project and not lesson.private and not profile_of(lesson.kind).is_working_state
 
 
 def _hidden_words(memory: Memory, lessons: Sequence[Lesson]) -> list[str]:
