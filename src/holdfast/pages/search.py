@@ -91,7 +91,7 @@ def make_search(view: View, query: SearchQuery) -> Page:
     request = SearchRequest(
         text=query.q[:MOST_CHARACTERS], state=query.state, kind=query.kind, area=query.area, path=query.path,
         person=query.person, tag=query.tag, trust=query.trust, freshness=query.freshness, time=query.time,
-        month=query.month, host=query.host, branch=query.branch, after=query.after,
+        month=query.month, host=query.host, branch=query.branch, why=query.why, after=query.after,
     )  # fmt: skip
     try:
         lessons = search_lessons(searcher, request) if query.place == "lessons" else None

@@ -33,6 +33,7 @@ from holdfast.recall.sessions import find_turns
 from holdfast.rendering.origins import TRUST_WORDS
 from holdfast.reports.tuning import (
     ANSWERS,
+    ANSWERS_SHOWN,
     CHECKED_S,
     FACET_VALUES,
     JUDGED_AT_ONCE,
@@ -41,6 +42,7 @@ from holdfast.reports.tuning import (
     RESULTS_COUNTED,
     RESULTS_JUDGED,
     RESULTS_SHOWN,
+    SCORED_SHOWN,
     SESSIONS_COUNTED,
     TURNS,
     TURNS_BESIDE,
@@ -54,6 +56,8 @@ SEARCHED: tuple[State, ...] = ("active", "candidate", "superseded", "retired")
 
 Period = Literal["", "7d", "30d", "365d"]
 PERIOD_WORDS = {"7d": "the last 7 days", "30d": "the last 30 days", "365d": "the last 365 days"}
+UNCOUNTED = -1
+Span = tuple[datetime | None, datetime | None]
 Counts = Mapping[str, Mapping[str, int]]
 FacetName = Literal["state", "kind", "area", "person", "freshness", "time", "month", "tag", "trust", "host", "branch"]
 TITLES: dict[FacetName, str] = {
@@ -82,6 +86,8 @@ class SearchRequest:
     """Such as `2026-11`."""
     host: str = ""
     branch: str = ""
+    why: bool = False
+    """Whether the scores are shown: fewer lessons are then on a page."""
     after: str = ""
     """The `next` of the page before."""
 
@@ -94,7 +100,7 @@ class FacetValue:
     words: str
     """What people call it; empty: the value itself."""
     count: int
-    """How many of the results have it; -1 where nobody counts."""
+    """How many of the results have it; UNCOUNTED where nobody counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +200,7 @@ def _newest(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     else:
         counted = _countable(searcher, replace(where, beyond=None, limit=RESULTS_COUNTED))
         counts = dict(store.count_facets(counted, COUNTED_FACETS, 10 * FACET_VALUES).items())
-        counts["time"] = _periods(searcher, request, counted)
+        counts["time"] = _periods(searcher, request, lessons)
         counts["freshness"] = Counter(each.freshness for each in lessons)
         count = sum(counts["state"].values())
         is_least = count == RESULTS_COUNTED
@@ -263,15 +269,12 @@ def _countable(searcher: Searcher, where: LessonFilter) -> LessonFilter:
     return replace(where, states=states or ("active",), limit=where.limit if states else 0)
 
 
-def _periods(searcher: Searcher, request: SearchRequest, where: LessonFilter) -> dict[str, int]:
-    """Return how many lessons of each period match."""
+def _periods(searcher: Searcher, request: SearchRequest, lessons: Sequence[FoundLesson]) -> dict[str, int]:
+    """Return the periods in which there may be lessons, uncounted: each would be a search of its own."""
     if request.time or request.month:
         return {}
-    counts = {}
-    for name, days in PERIODS.items():
-        within = replace(where, since=searcher.now - timedelta(days=days))
-        counts[name] = sum(searcher.services.store.count_by(within, "state", len(STATES)).values())
-    return counts
+    newest = lessons[0].lesson.recorded_at if lessons and not request.after else searcher.now
+    return {name: UNCOUNTED for name, days in PERIODS.items() if newest >= searcher.now - timedelta(days=days)}
 
 
 # By words
@@ -279,6 +282,7 @@ def _periods(searcher: Searcher, request: SearchRequest, where: LessonFilter) ->
 
 def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     services, location = searcher.services, searcher.location
+    begin, span = _offset(request.after), _span(searcher.now, request)
     states = (request.state,) if request.state else SEARCHED
     kinds = (request.kind,) if request.kind else ()
     query = question(services, location, request.text, states=states, kinds=kinds)
@@ -291,12 +295,14 @@ def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     ]
     others = _with_words(searcher, query, {item.lesson.id for item in answers}, limit - len(answers))
     candidates = [*answers, *others]
-    results = [each for each in candidates if _fits(searcher, request, each)]
+    results = [each for each in candidates if _fits(request, span, each)]
     counts = _count_here(searcher, results)
     facets = [_facet(request, name, _named(searcher, name, counts, results)) for name in ORDER]
+    end = begin + (SCORED_SHOWN if request.why else ANSWERS_SHOWN)
     return LessonSearch(
-        lessons=tuple(results[:ANSWERS]), count=len(results), is_least=len(candidates) >= limit, notes=answer.degraded,
-        facets=_shown(searcher, facets), turns=find_turns(services, query, TURNS_BESIDE),
+        lessons=tuple(results[begin:end]), count=len(results), is_least=len(candidates) >= limit,
+        notes=answer.degraded, facets=_shown(searcher, facets), next=str(end) if end < len(results) else "",
+        turns=() if begin else find_turns(services, query, TURNS_BESIDE),
     )  # fmt: skip
 
 
@@ -325,9 +331,9 @@ def _narrows(request: SearchRequest) -> bool:
     return any(chosen)
 
 
-def _fits(searcher: Searcher, request: SearchRequest, each: FoundLesson) -> bool:
+def _fits(request: SearchRequest, span: Span, each: FoundLesson) -> bool:
     lesson = each.lesson
-    since, until = _span(searcher.now, request)
+    since, until = span
     area = request.area.strip("/")
     return (
         request.freshness in ("", each.freshness)
@@ -392,7 +398,7 @@ def _sessions(searcher: Searcher, request: SearchRequest) -> SessionSearch:
 def _session_facets(
     searcher: Searcher, request: SearchRequest, counts: dict[str, Counter[str]], covers: str
 ) -> tuple[FacetList, ...]:
-    periods = {name: -1 for name in PERIODS} if not request.month else {}
+    periods = dict.fromkeys(PERIODS, UNCOUNTED) if not request.month else {}
     values: dict[FacetName, dict[str, int]] = {"host": counts["host"], "branch": counts["branch"], "time": periods}
     facets = []
     for name, of in values.items():
@@ -461,7 +467,7 @@ def _shown(searcher: Searcher, facets: Iterable[FacetList]) -> tuple[FacetList, 
 # Time and pages
 
 
-def _span(now: datetime, request: SearchRequest) -> tuple[datetime | None, datetime | None]:
+def _span(now: datetime, request: SearchRequest) -> Span:
     """Return the time that is chosen, [since, until). Raises InvalidValueError for an impossible month."""
     since = now - timedelta(days=PERIODS[request.time]) if request.time else None
     if not request.month:
@@ -480,6 +486,13 @@ def _place(lesson: Lesson) -> str:
 
 def _micros(at: datetime) -> int:
     return (at - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
+
+
+def _offset(after: str) -> int:
+    """Return where a page of answers begins. Raises InvalidValueError for what no page begins with."""
+    if after and not (after.isascii() and after.isdigit() and len(after) < 4):
+        raise InvalidValueError(f"no page begins at {after[:40]!r}", hint="begin with the first page")
+    return int(after or 0)
 
 
 def _beyond(after: str) -> tuple[datetime, LessonId] | None:

@@ -263,8 +263,8 @@ THREAD_SESSIONS = 6
 
 # Search
 
-RESULTS_SHOWN = 50
-"""Lessons, or sessions, of a page."""
+RESULTS_SHOWN, ANSWERS_SHOWN, SCORED_SHOWN = 36, 26, 16
+"""Lessons, or sessions, of a page; lessons of a page of answers; and where their scores are shown."""
 RESULTS_COUNTED = 1_000
 """Lessons among which facets are counted, the newest that match; further ones are told by a plus."""
 RESULTS_JUDGED, JUDGED_AT_ONCE = 400, 100
