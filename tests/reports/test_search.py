@@ -17,7 +17,8 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.errors import InvalidValueError
 from holdfast.ports.store import Store
 from holdfast.reports import search as searching
-from holdfast.reports.search import UNCOUNTED, FacetList, Searcher, SearchRequest, search_lessons, search_sessions
+from holdfast.reports.search import FacetList, Searcher, SearchRequest, search_lessons, search_sessions
+from holdfast.reports.tuning import UNCOUNTED
 from holdfast.settings import load_settings
 from holdfast.testing.builders import START, make_event, make_lesson
 

@@ -34,7 +34,7 @@ from holdfast.rendering.origins import TRUST_WORDS
 from holdfast.reports.tuning import (
     ANSWERS,
     ANSWERS_SHOWN,
-    CHECKED_S,
+    CODE_CHECK_S,
     FACET_VALUES,
     JUDGED_AT_ONCE,
     PAGE_TOKENS,
@@ -47,6 +47,7 @@ from holdfast.reports.tuning import (
     TURNS,
     TURNS_BESIDE,
     TURNS_WIDE,
+    UNCOUNTED,
     WIDE,
 )
 from holdfast.text.searchkeys import facet_values, is_in_area
@@ -56,7 +57,6 @@ SEARCHED: tuple[State, ...] = ("active", "candidate", "superseded", "retired")
 
 Period = Literal["", "7d", "30d", "365d"]
 PERIOD_WORDS = {"7d": "the last 7 days", "30d": "the last 30 days", "365d": "the last 365 days"}
-UNCOUNTED = -1
 Span = tuple[datetime | None, datetime | None]
 Counts = Mapping[str, Mapping[str, int]]
 FacetName = Literal["state", "kind", "area", "person", "freshness", "time", "month", "tag", "trust", "host", "branch"]
@@ -228,7 +228,7 @@ def _count_here(searcher: Searcher, lessons: Sequence[FoundLesson]) -> dict[str,
 
 def _page(searcher: Searcher, request: SearchRequest, where: LessonFilter) -> tuple[tuple[FoundLesson, ...], int, str]:
     """Return the lessons of a page, how many were looked at, and where the next page begins."""
-    check = FreshnessCheck(searcher.services, searcher.location, CHECKED_S)
+    check = FreshnessCheck(searcher.services, searcher.location, CODE_CHECK_S)
     hidden = hidden_here(searcher.services, searcher.location)
     page: list[FoundLesson] = []
     looked_at = 0
@@ -313,7 +313,7 @@ def _with_words(searcher: Searcher, query: Query, known: set[LessonId], most: in
     services = searcher.services
     matches = services.store.match_text(query, most, 0).matches
     scores = {match.lesson[1]: match.score for match in matches if match.lesson[1] not in known}
-    check = FreshnessCheck(services, searcher.location, CHECKED_S)
+    check = FreshnessCheck(services, searcher.location, CODE_CHECK_S)
     others: list[FoundLesson] = []
     for lesson in get_readable(services.store, list(scores)[:most]):
         if searcher.sees(lesson):

@@ -269,7 +269,7 @@ RESULTS_COUNTED = 1_000
 """Lessons among which facets are counted, the newest that match; further ones are told by a plus."""
 RESULTS_JUDGED, JUDGED_AT_ONCE = 400, 100
 """Lessons that a page of a list by freshness looks at, and how many it reads at a time."""
-CHECKED_S = 0.25
+CODE_CHECK_S = 0.25
 """Seconds within which changed code is compared closely for a page; what is left after it is told as not checked."""
 ANSWERS, WIDE = 60, 200
 """Lessons that a question is answered with; so many where they are narrowed down afterwards."""
@@ -279,6 +279,8 @@ PERIODS = {"7d": 7, "30d": 30, "365d": 365}
 """Days of the periods by which results can be narrowed down."""
 TURNS, TURNS_WIDE, TURNS_BESIDE = 30, 100, 3
 """Turns of sessions that are shown, that are narrowed down afterwards, and that are shown beside lessons."""
+UNCOUNTED = -1
+"""The count of a value that nobody counted."""
 SESSIONS_COUNTED = 200
 """Newest sessions by which hosts and branches are counted."""
 PAGE_TOKENS = 1_000_000
