@@ -92,12 +92,17 @@ def test_an_erased_prompt_is_said_to_be_erased(memory: Memory) -> None:
     assert (line.opening, line.is_erased) == ("", True)
 
 
-def test_lessons_that_the_reader_may_not_see_are_not_counted(memory: Memory) -> None:
+def test_waiting_lessons_are_not_counted_for_who_may_not_see_them(memory: Memory) -> None:
     here = play(memory, Story().asked("Remember: tests run with make check from now on.").replied("Noted."))
+    taught = here.session_story("s1").taught[0]
+    lines = [
+        timeline(here.services, here.location, SessionChoice(), counts_waiting=waiting).sessions[0]
+        for waiting in (True, False)
+    ]
+    assert [line.taught for line in lines] == [1, int(taught.state == "active")]
+    here.reject(taught.lesson) if taught.state != "active" else here.forget(taught.lesson)
     (line,) = here.sessions(SessionChoice()).sessions
-    assert line.taught == 1
-    (hidden,) = timeline(here.services, here.location, SessionChoice(), sees=lambda lesson: False).sessions
-    assert hidden.taught == 0
+    assert line.taught == int(taught.state != "active")
 
 
 def test_the_last_session_on_a_branch_has_a_prompt(memory: Memory) -> None:

@@ -91,7 +91,7 @@ def make_sessions(view: View, query: TimelineQuery) -> Page:
         until=until + timedelta(days=1) if until else None, beyond=query.beyond, limit=SESSIONS_ON_PAGE,
     )  # fmt: skip
     try:
-        listed = timeline(memory.services, memory.location, choice, sees=view.sees)
+        listed = timeline(memory.services, memory.location, choice, counts_waiting=not view.is_served)
     except InvalidValueError as exc:
         raise WrongQueryError(str(exc), hint=exc.hint) from exc
     is_filtered = any(getattr(query, each.name) for each in fields(query))

@@ -19,7 +19,7 @@ from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import parse_instant, render_instant
 from holdfast.outcomes.sessiondigest import SessionDigest, load_digests, parse_digest
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, SessionFilter, SessionRow
+from holdfast.ports.store import EVERY, LessonFilter, SessionFilter, SessionRow
 from holdfast.reports.tuning import OPENING_SHOWN, SESSIONS_A_READ, TAUGHT_READ
 from holdfast.text.prompts import read_prompt
 from holdfast.text.speech import spoken_text
@@ -27,6 +27,7 @@ from holdfast.text.window import clip
 
 Sees = Callable[[Lesson], bool]
 LISTED: tuple[State, ...] = tuple(state for state in STATES if state != "forgotten")
+CONFIRMED: tuple[State, ...] = ("active", "superseded", "retired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,27 +102,32 @@ class SessionChoice:
     limit: int = 50
 
 
-def timeline(
-    services: Services, location: Location, choice: SessionChoice, *, sees: Sees = lambda lesson: True
-) -> Timeline:
+def timeline(services: Services, location: Location, choice: SessionChoice, *, counts_waiting: bool = True) -> Timeline:
     """Return the sessions that match, by day, newest first. Raises InvalidValueError for a place that is none.
 
-    `sees` says whether the reader may see a lesson; others are not counted.
+    Without `counts_waiting` the lines count only lessons that were confirmed, which every reader may see.
     """
     rows = list(_matching(services, location, choice))
     page, rest = rows[: choice.limit], rows[choice.limit :]
-    lines = lines_of(services, location, page, sees)
+    lines = lines_of(services, location, page, LISTED if counts_waiting else CONFIRMED)
     days = [TimelineDay(day=day, sessions=tuple(group)) for day, group in groupby(lines, key=_day)]
     return Timeline(days=tuple(days), older=_place(page[-1]) if rest else "")
 
 
 def lines_of(
-    services: Services, location: Location, rows: Sequence[SessionRow], sees: Sees = lambda lesson: True
+    services: Services, location: Location, rows: Sequence[SessionRow], states: tuple[State, ...]
 ) -> list[SessionLine]:
     """Return a line for each row; what was done in the sessions is read for these rows alone."""
     digests = load_digests(services, location, [row.session for row in rows])
-    taught = (sum(map(sees, taught_by(services, location, row.session))) for row in rows)
-    return [line_of(row, digests.get(row.session), count) for row, count in zip(rows, taught, strict=True)]
+    return [
+        line_of(row, digests.get(row.session), _count_taught(services, location, row.session, states)) for row in rows
+    ]
+
+
+def _count_taught(services: Services, location: Location, session: SessionId, states: tuple[State, ...]) -> int:
+    """Count the lessons that the session taught, without reading them."""
+    where = LessonFilter(project=location.project.id, session=session, states=states, limit=EVERY)
+    return sum(services.store.count_by(where, "state", len(states)).values())
 
 
 def line_of(row: SessionRow, digest: SessionDigest | None, taught: int) -> SessionLine:
