@@ -342,9 +342,9 @@ class _Fold:
             if not _is_open_at(thread, run.event.at):
                 continue
             is_here = self._is_here(thread, run)
-            if is_here and _surely_includes(run, thread):
+            if is_here and includes_failure(run, thread):
                 self._close(key, run)
-            elif _surely_includes(run, thread) or (is_here and _may_include(run, thread)):
+            elif includes_failure(run, thread) or (is_here and _may_include(run, thread)):
                 self.threads[key] = replace(thread, passed_at=run.event.at, passed_in=self._played.session)
 
     def close_other_forms(self, forms: Mapping[EventId, EventId]) -> None:
@@ -406,7 +406,7 @@ class _Fold:
             return
         for key, thread in self.threads.items():
             is_listed = thread.kind == "test" and thread.text in run.tests
-            if not is_listed and _is_open_at(thread, run.event.at) and _surely_includes(run, thread):
+            if not is_listed and _is_open_at(thread, run.event.at) and includes_failure(run, thread):
                 self.threads[key] = replace(thread, passed_at=run.event.at, passed_in=self._played.session)
 
     def _close(self, key: str, run: Run, *, is_other_form: bool = False) -> None:
@@ -445,7 +445,7 @@ def _is_open_at(thread: Thread, at: datetime) -> bool:
     return failed_at is not None and not any(failed_at < cure.at <= at for cure in thread.cures)
 
 
-def _surely_includes(run: Run, thread: Thread) -> bool:
+def includes_failure(run: Run, thread: Thread) -> bool:
     """Return whether the run ran what had failed."""
     if any(includes(run.scope, scope) for scope in thread.scopes):
         return True

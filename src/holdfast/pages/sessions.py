@@ -15,7 +15,7 @@ from holdfast.reports.threads import ThreadChoice, ThreadLine, threads
 from holdfast.reports.timeline import SessionChoice, SessionLine, Timeline, last_on, timeline
 from holdfast.text.window import clip
 
-SESSIONS_ON_PAGE = 40
+SESSIONS_ON_PAGE = 30
 LAST_PROMPTS, LAST_COMMITS, LAST_LESSONS = 2, 4, 4
 """Prompts besides the first, commits and lessons of the last session that the timeline shows above itself."""
 LEAST_WORDS = 4

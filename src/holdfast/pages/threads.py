@@ -8,7 +8,7 @@ from holdfast.pages.page import Page, PageRow
 from holdfast.pages.view import View
 from holdfast.reports.threads import StandingChoice, ThreadChoice, Threads, threads
 
-THREADS_ON_PAGE = 40
+THREADS_ON_PAGE = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,11 @@ def reports_tests(text: str) -> bool:
     return bool(_REPORT_FAILED.search(text) or _REPORT_PASSED.search(text))
 
 
+def reports_failure(text: str) -> bool:
+    """Return whether the text holds a runner's closing report of failed tests."""
+    return bool(_REPORT_FAILED.search(text))
+
+
 def is_test_run(line: str) -> bool:
     """Return whether the simple command runs tests."""
     return bool(_TEST_PROGRAM.match(command_target(line)))
