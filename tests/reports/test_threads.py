@@ -39,6 +39,13 @@ def test_what_failed_once_and_passed_is_left_out_unless_it_is_asked_for(memory: 
     assert texts(here, with_slips=True) == ["TestB", "TestLate"]
 
 
+def test_a_command_that_failed_once_is_no_open_thread(memory: Memory) -> None:
+    here = play(memory, Story().red("python load.py", "Traceback (most recent call last):\nKeyError: 'name'"))
+    assert texts(here) == []
+    assert here.threads().counts["open"] == 0
+    assert texts(here, with_slips=True) == ["python load.py"]
+
+
 def test_tests_of_the_same_runs_are_one_line(memory: Memory) -> None:
     here = play(memory, Story().red(output=BOTH).red(output=BOTH).edited("a.go").green())
     (thread,) = here.threads().threads
