@@ -54,10 +54,11 @@ def test_rows_are_walked_and_opened_by_keys(page: Page) -> None:
     expect(page.locator("[data-row].selected")).to_contain_text("Retries are capped at three")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Retries are capped at three")
+    page.wait_for_load_state()
     page.keyboard.press("g")
     page.keyboard.press("h")
     expect(page.get_by_role("heading", name="What an agent is told now")).to_be_visible()
-    assert page.get_by_role("link", name="Home").get_attribute("aria-current") == "page"
+    expect(page.get_by_role("link", name="Home", exact=True)).to_have_attribute("aria-current", "page")
 
 
 def test_the_skip_link_comes_first_and_leads_to_the_content(page: Page) -> None:
