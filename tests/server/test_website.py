@@ -85,3 +85,13 @@ def test_a_server_over_one_s_own_file_shows_its_projects(home: Path, tmp_path: P
         assert "The lock opens at high water" in client.get(f"/p/{project}/").text
         listed = httpx.get(f"{server.url}/v1/projects", headers={"authorization": f"Bearer {own.key}"}, timeout=WAIT_S)
         assert [each["id"] for each in listed.json()["items"]] == [project]
+
+
+def test_a_person_who_is_lost_gets_a_page_and_a_program_a_problem(server: Server, team: Founded) -> None:
+    with browser(server) as client:
+        page = client.get("/nothing/here")
+        assert page.status_code == 404
+        assert "There is nothing here" in page.text
+        assert client.get("/v1/nothing").headers["content-type"] == "application/problem+json"
+    lost = httpx.get(f"{server.url}/nothing/here", timeout=WAIT_S)
+    assert lost.headers["content-type"] == "application/problem+json"

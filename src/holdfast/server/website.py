@@ -28,6 +28,7 @@ from holdfast.domain.project import ORGANISATION, Person
 from holdfast.domain.team import TeamCaller, TeamProject, Verb
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.errors import NotSignedInError, StoreError
+from holdfast.pages.page import HTML
 from holdfast.pages.table import make_addresses
 from holdfast.pages.view import ProjectLine, View
 from holdfast.ports.team import TeamBackend, TeamServices, TeamStores
@@ -57,6 +58,11 @@ class ServedEntrance:
     """Lets members in who signed in with their browser (`server.signin`)."""
 
     is_served = True
+
+    @property
+    def is_https(self) -> bool:
+        """See `Entrance`."""
+        return self._settings.is_https
 
     def __init__(self, settings: ServeSettings, backend: TeamBackend, requests: RequestServices, rest: ASGIApp) -> None:
         self._settings = settings
@@ -150,8 +156,12 @@ def served_pages(web: WebApp, rest: ASGIApp) -> ASGIApp:
     """Return what answers every address that no other route does: the pages theirs, the REST interface the rest."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        is_page = scope["type"] == "http" and web.takes(raw_path(Request(scope)))
-        await (web if is_page else rest)(scope, receive, send)
+        await (web if scope["type"] == "http" and is_for_pages(Request(scope)) else rest)(scope, receive, send)
+
+    def is_for_pages(request: Request) -> bool:
+        path = raw_path(request)
+        is_lost_person = not f"{path}/".startswith("/v1/") and HTML in request.headers.get("accept", "")
+        return is_lost_person or web.takes(path)
 
     return application
 

@@ -5,14 +5,13 @@ What the tables and templates do runs in a thread, because the core is synchrono
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -25,13 +24,14 @@ from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSig
 from holdfast.lean.texts import dumps
 from holdfast.pages.addresses import Match, is_ours
 from holdfast.pages.frame import POLICY, STATIC, render, static_files
-from holdfast.pages.page import HTML, ActionAnswer, ActionRow, Page, PageRow, UndoStep
+from holdfast.pages.page import HTML, ActionAnswer, ActionRow, Page, PageRow
 from holdfast.pages.pagejson import page_json
 from holdfast.pages.reading import parse_pairs, read_values
 from holdfast.pages.table import make_addresses
 from holdfast.pages.view import View
 from holdfast.surfaces.web.entrance import SAFE_METHODS, Entrance, comes_from_here
 from holdfast.surfaces.web.looks import last_look, note_look
+from holdfast.surfaces.web.notices import Notices
 from holdfast.surfaces.web.trouble import RETRY_S, MethodError, TooLargeError, error_data
 
 R = TypeVar("R")
@@ -44,10 +44,6 @@ NOTES = "holdfast"
 """The key of the scope under which the route is noted."""
 OPENED = "holdfast.view"
 """The key of the scope under which the view is, once the request was let in."""
-NOTICE = "holdfast-notice"
-"""The cookie with the message of the last action, until the next page shows it."""
-NOTICE_S = 60
-LONGEST_NOTICE = 3_000
 BACK = "back"
 """The field of every form that names the page to return to."""
 SAFE_HEADERS = {
@@ -71,6 +67,7 @@ class WebApp:
     def __init__(self, entrance: Entrance, *, threads: int = 8) -> None:
         self._entrance = entrance
         self._threads = threads
+        self._notices = Notices(is_https=entrance.is_https)
         self._limiter: anyio.CapacityLimiter | None = None
         self.addresses = make_addresses()
 
@@ -140,12 +137,12 @@ class WebApp:
             return Response(dumps(page_json(page.data)) + "\n", page.status, media_type=JSON)
         if page.goal is not None:
             return RedirectResponse(view.link(page.goal.name, **page.goal.parameters), 303)
-        notice = _read_notice(request, view) if page.media_type == HTML else None
+        notice = self._notices.read(request, view) if page.media_type == HTML else None
         response = Response(render(row, page, view, notice=notice), page.status, media_type=page.media_type)
-        if NOTICE in request.cookies and page.media_type == HTML:
-            response.delete_cookie(NOTICE, path="/", httponly=True, samesite="strict")
+        if page.media_type == HTML:
+            self._notices.clear(request, response)
         if row.name == "home":
-            note_look(request, response, look, view.now)
+            note_look(response, look, view.now, is_https=self._entrance.is_https)
         return response
 
     def _look_around(self, request: Request, path: str) -> None:
@@ -187,7 +184,7 @@ class WebApp:
             return away or self.refuse(request, exc, is_json)
         except Exception as exc:  # as above
             return self.refuse(request, exc, is_json)
-        response = await self._in_thread(lambda: _tell(request, answer, view, pairs, is_json))
+        response = await self._in_thread(lambda: _tell(request, self._notices, answer, view, pairs, is_json))
         self._entrance.finish(request, response)
         return response
 
@@ -295,9 +292,8 @@ def _referring_page(request: Request, view: View) -> list[str]:
 
 
 def _tell(
-    request: Request, answer: ActionAnswer, view: View, pairs: list[tuple[str, str]],
-    is_json: bool,
-) -> Response:  # fmt: skip
+    request: Request, notices: Notices, answer: ActionAnswer, view: View, pairs: list[tuple[str, str]], is_json: bool
+) -> Response:
     """Return the answer to an action: JSON for the script, a page that the action made, or the way to the next page."""
     undo, to = answer.undo, _way_back(request, answer, view, pairs)
     if is_json:
@@ -309,23 +305,5 @@ def _tell(
         notice = ActionAnswer(message=answer.message, undo=undo) if answer.message else None
         return Response(render(None, answer.page, view, notice=notice), answer.page.status, media_type=HTML)
     response = RedirectResponse(to, 303)
-    text = quote(dumps(page_json(ActionAnswer(message=answer.message, undo=undo))), safe="")
-    if len(text) <= LONGEST_NOTICE:
-        response.set_cookie(
-            NOTICE, text, max_age=NOTICE_S, path="/", secure=request.url.scheme == "https", httponly=True,
-            samesite="strict",
-        )  # fmt: skip
+    notices.write(response, answer)
     return response
-
-
-def _read_notice(request: Request, view: View) -> ActionAnswer | None:
-    """Return the message of the last action; None for none, and for a cookie that is not ours."""
-    try:
-        plain = json.loads(unquote(request.cookies[NOTICE]))
-        undo = plain["undo"]
-        step = UndoStep(name=undo["name"], parameters=undo["parameters"], fields=undo["fields"]) if undo else None
-        if step is not None:
-            view.action(step.name, **step.parameters)  # raises KeyError for an action that there is not
-        return ActionAnswer(message=str(plain["message"]), undo=step)
-    except (KeyError, TypeError, ValueError):
-        return None

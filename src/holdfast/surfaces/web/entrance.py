@@ -19,6 +19,10 @@ class Entrance(Protocol):
     is_served: bool
     """Whether this is a server for a team."""
 
+    @property
+    def is_https(self) -> bool:
+        """Whether browsers come by HTTPS: cookies are then such that no other host can set them."""
+
     def view(self, request: Request, verb: Verb, parameters: Mapping[str, str], *, is_served_only: bool) -> View:
         """Return what the page or action is made from; called in a thread.
 

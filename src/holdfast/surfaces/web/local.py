@@ -34,6 +34,7 @@ class LocalEntrance:
     """Lets in the browser that opened the link, and nobody else on this machine."""
 
     is_served = False
+    is_https = False
 
     def __init__(self, memory: Memory, *, port: int = 0) -> None:
         """`port` tells the cookies of two running `holdfast ui` apart: browsers share cookies between ports."""

@@ -42,11 +42,11 @@ def last_look(request: Request, match: Match[PageRow]) -> Look:
     return Look(before=before if before and before < now else None, newest=newest, path=path)
 
 
-def note_look(request: Request, response: Response, look: Look, now: datetime) -> None:
+def note_look(response: Response, look: Look, now: datetime, *, is_https: bool) -> None:
     """Have the browser remember this look."""
     before = f"{look.before:{FORM}}" if look.before else ""
     response.set_cookie(
-        COOKIE, f"{before}-{now:{FORM}}", max_age=KEPT_S, path=look.path, secure=request.url.scheme == "https",
+        COOKIE, f"{before}-{now:{FORM}}", max_age=KEPT_S, path=look.path, secure=is_https,
         httponly=True, samesite="strict",
     )  # fmt: skip
 
