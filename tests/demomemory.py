@@ -34,6 +34,7 @@ from player import Player, Step  # type: ignore[import-not-found]
 from tests.codebase import Codebase
 
 DAYS = 56
+DATES = ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE")
 PEOPLE = {"Ada": "ada@example.com", "Ben": "ben@example.com", "Chidi": "chidi@example.com"}
 
 FILES = {
@@ -390,9 +391,12 @@ class DemoMemory:
         here = memory.at(str(self.work_tree))
         session = self._clock.new_id()
         player = Player(session, str(self.work_tree))
+        os.environ |= {name: self._clock.at.isoformat() for name in DATES}  # of commits that a story makes
         for payload in (*player.start(), *player.play(list(steps)), *player.end()):
             self._clock.advance(40)
             here.answer_hook("claude-code", payload)
+        for name in DATES:
+            del os.environ[name]
         here.learn(SessionId(session))
         here.settle_pending()
         here.prepare_brief(SessionId(session))
