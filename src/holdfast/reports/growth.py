@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -45,7 +46,7 @@ class Growth:
     kinds: Mapping[str, int]
     """Confirmed lessons of each kind, the most frequent first."""
     states: Mapping[str, int]
-    """Lessons in each state."""
+    """Lessons in each state now, the most frequent first."""
 
 
 def growth_of(services: Services, location: Location, *, weeks: int, with_waiting: bool = True) -> Growth:
@@ -65,13 +66,15 @@ def _grown(services: Services, location: Location, weeks: int, last: datetime, w
     states = STATES if with_waiting else ("active", *ENDED)
     every_span = services.store.count_versions(project, first, WEEK, weeks + 1)
     spans = [span for span in every_span if span.state in states]
-    own = LessonFilter(project=project, states=states, limit=EVERY)
+    current: Counter[str] = Counter()
+    for span in spans:
+        current[span.state] += span.count if span.end is None else 0
     confirmed = LessonFilter(project=project, states=("active",), limit=EVERY)
     every = [_week(spans, number, first.date() + WEEK * (number - 1)) for number in range(1, weeks + 1)]
     return Growth(
         weeks=tuple(dropwhile(lambda week: not (week.confirmed or week.unconfirmed or week.ended), every)),
         kinds=services.store.count_by(confirmed, "kind", 20),
-        states=services.store.count_by(own, "state", 20),
+        states=dict((+current).most_common()),
     )
 
 
