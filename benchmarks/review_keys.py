@@ -32,7 +32,8 @@ from tests.browser import ARGUMENTS, find_browser, serving
 from tests.codebase import Codebase
 
 from holdfast.bootstrap import Memory, open_memory
-from holdfast.domain.vocabulary import LessonId
+from holdfast.domain.lesson import Link
+from holdfast.domain.vocabulary import LessonId, State
 from holdfast.lessons.ledger import write_change
 from holdfast.surfaces.web.local import LocalEntrance, local_app
 from holdfast.testing.builders import make_lesson
@@ -88,7 +89,7 @@ def measure(count: int, lessons: int, *, is_waiting: bool) -> dict[str, Any]:
             code.write(f"src/part_{number}.py", f"def part_{number}(a, b):\n    return a + b\n")
         code.commit("parts")
         with open_memory(str(code.folder), home=f"{folder}/home") as memory:
-            proposals = fill(memory, count, lessons, code)
+            fill(memory, count, lessons, code)
             entrance = LocalEntrance(memory)
             with serving(local_app(entrance)) as url, sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
@@ -96,13 +97,13 @@ def measure(count: int, lessons: int, *, is_waiting: bool) -> dict[str, Any]:
                 window.add_cookies([{"name": entrance.cookie, "value": entrance.secret, "url": url}])
                 page = window.new_page()
                 page.goto(f"{url}/p/{memory.location.project.id}/review?wait=true")
-                result = review(page, proposals, is_waiting=is_waiting)
+                result = review(page, is_waiting=is_waiting)
                 browser.close()
-    return {"proposals": proposals, "waits for each": is_waiting, **result}
+    return {"proposals": count, "waits for each": is_waiting, **result}
 
 
-def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> int:
-    """Store the lessons, and proposals of every kind; return how many items the queue has."""
+def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> None:
+    """Store the lessons, and so many proposals of every kind."""
     project = memory.location.project.id
     batch = [replace(lesson, anchors=()) for lesson, _ in Project("review", project, lessons, Words(3)).lessons()]
     for at in range(0, len(batch), BATCH):
@@ -122,15 +123,9 @@ def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> int:
             "active",
         )
     for number in range(count // 10):
-        port = 7_000 + 2 * number
-        first = memory.remember(f"The {THINGS[number % 20]} server of {PLACES[number // 20]} listens on port {port}.")
-        second = put(
-            memory,
-            f"The {THINGS[number % 20]} server of {PLACES[number // 20]} listens on port {port + 1}.",
-            "candidate",
-            first,
-        )
-        assert second != first.id
+        what = f"the {THINGS[number % 20]} of {PLACES[number // 20]}"
+        first = memory.remember(f"Bring {what} in by the north gate in the morning.")
+        put(memory, f"Bring {what} in by the south gate in the evening.", "candidate", opposes=first.id)
     left = count - 2 * (count // 5) - count // 10
     for number in range(left):
         put(
@@ -138,26 +133,20 @@ def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> int:
             f"The {THINGS[number % 20]} of {PLACES[number // 20 % 11]} is read twice in step {number}.",
             "candidate",
         )
-    return count
 
 
-def put(memory: Memory, insight: str, state: str, opposes: Any = None) -> LessonId:
+def put(memory: Memory, insight: str, state: State, *, opposes: LessonId | None = None) -> None:
     """Store an agent's lesson in that state."""
-    links: Sequence[Any] = ()
-    if opposes is not None:
-        from holdfast.domain.lesson import Link
-
-        links = (Link(kind="contradicts", target=opposes.id),)
     now = memory.services.clock.now()
     lesson = make_lesson(
-        id=memory.services.clock.new_id(), insight=insight, state=state, trust="agent", links=tuple(links),
-        project=memory.location.project.id, recorded_at=now, valid_from=now,
+        id=memory.services.clock.new_id(), insight=insight, state=state, trust="agent",
+        links=(Link(kind="contradicts", target=opposes),) if opposes else (), project=memory.location.project.id,
+        recorded_at=now, valid_from=now,
     )  # fmt: skip
     write_change(memory.services, memory.location, "learn", [lesson], {lesson.id: None})
-    return lesson.id
 
 
-def review(page: Page, count: int, *, is_waiting: bool) -> dict[str, Any]:
+def review(page: Page, *, is_waiting: bool) -> dict[str, Any]:
     """Press one key a proposal and return the times."""
     page.evaluate(WATCH)
     page.locator("[data-row].selected").wait_for()

@@ -105,9 +105,9 @@ def test_a_revision_that_waits_shows_what_it_would_change(memory: Memory) -> Non
         title="Lines have at most 120 characters",
     )  # fmt: skip
     (look,) = looks_of(memory)
-    assert [(line.mark, line.text) for line in look.diff] == [
-        ("-", "Keep lines under 100 characters."), ("+", "Keep lines under 120 characters."),
-    ]  # fmt: skip
+    (line,) = look.diff
+    assert (line.mark, line.text) == ("±", "Keep lines under 120 characters.")
+    assert [(piece.mark, piece.text) for piece in line.pieces if piece.mark] == [("removed", "100"), ("added", "120")]
     assert look.replaces == old.id[-8:]
 
 

@@ -33,6 +33,7 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.rendering.lines import source_word
+from holdfast.reports.differences import Piece, word_pieces
 from holdfast.reports.tuning import (
     AUDITED_LESSONS,
     DELIVERIES_READ,
@@ -98,8 +99,11 @@ class DiffLine:
     """A line of a comparison."""
 
     mark: str
-    """`-` what goes, `+` what comes, a space for what stays, `@` for a heading."""
+    """`-` what goes, `+` what comes, `±` what changes, a space for what stays, `@` for a heading."""
     text: str
+    """Of what changes: as it would be."""
+    pieces: tuple[Piece, ...] = ()
+    """Of what changes: the words that go and those that come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -457,11 +461,11 @@ def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
         yield DiffLine(mark=" ", text=clip(after.insight, TEXT_SHOWN))
     names = ("insight", "why", "how") if before.insight != after.insight else ("title", "why", "how")
     for name in names:
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            yield from (
-                DiffLine(mark=mark, text=clip(text, TEXT_SHOWN)) for mark, text in (("-", old), ("+", new)) if text
-            )
+        old, new = (clip(getattr(lesson, name), TEXT_SHOWN) for lesson in (before, after))
+        if old and new and old != new:
+            yield DiffLine(mark="±", text=new, pieces=word_pieces(old, new))
+        elif old != new:
+            yield DiffLine(mark="-" if old else "+", text=old or new)
 
 
 def _look_at_finding(desk: _Desk, item: QueueItem) -> ReviewItem | None:

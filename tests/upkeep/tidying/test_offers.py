@@ -78,5 +78,5 @@ def test_a_better_title_is_offered_as_a_diff(memory: Memory) -> None:
     offers = [offer for offer in offers_of(memory) if offer.step.verb == "retitle"]
     (look,) = looks_of(memory, offers)
     assert [(line.mark, line.text) for line in look.diff] == [
-        (" ", lesson.insight), ("-", lesson.title), ("+", offers[0].step.title)
+        (" ", lesson.insight), ("±", offers[0].step.title)
     ]  # fmt: skip

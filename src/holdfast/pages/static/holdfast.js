@@ -85,7 +85,7 @@
       done.querySelector("span").textContent = done.dataset.decided;
     }
     const empty = document.querySelector("[data-empty]");
-    if (empty) empty.hidden = rows().length > 0;
+    if (empty) empty.hidden = rows().length > 0 || Boolean(document.querySelector(".more a[rel=next]"));
   }
 
   // `pairs`: a row and the button that was pressed in it, of one decision about all of them.
@@ -119,6 +119,7 @@
     }
     select(next);
     work();
+    fill();
   }
 
   function takeBack() {
@@ -151,7 +152,7 @@
     const hasty = document.querySelector("[data-compare]");
     const more = document.querySelector(".more a[rel=next]");
     const address = hasty ? hasty.dataset.compare : more && rows().length < 6 ? more.href : "";
-    if (!list || !address || isFilling || isWorking) return;
+    if (!list || !address || isFilling) return;
     isFilling = true;
     try {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
