@@ -32,7 +32,7 @@ from tests.browser import ARGUMENTS, find_browser, serving
 from tests.codebase import Codebase
 
 from holdfast.bootstrap import Memory, open_memory
-from holdfast.domain.lesson import Link
+from holdfast.domain.lesson import Link, Scope, Validity
 from holdfast.domain.vocabulary import LessonId, State
 from holdfast.lessons.ledger import write_change
 from holdfast.surfaces.web.local import LocalEntrance, local_app
@@ -51,15 +51,14 @@ WATCH = """() => {
   window.times = { next: [], stored: [] };
   document.addEventListener("keydown", (event) => {
     const pressed = event.timeStamp, before = document.querySelector("[data-row].selected");
+    if (before) before.pressed = pressed;
     requestAnimationFrame(() => requestAnimationFrame(() => {
       const now = document.querySelector("[data-row].selected:not([hidden])");
       if (now !== before) window.times.next.push(performance.now() - pressed);
     }));
-    window.pressed = window.pressed || [];
-    window.pressed.push(pressed);
   }, true);
-  document.addEventListener("holdfast:decided", () => {
-    window.times.stored.push(performance.now() - window.pressed[window.times.stored.length]);
+  document.addEventListener("holdfast:decided", (event) => {
+    window.times.stored.push(performance.now() - event.detail.row.pressed);
   });
 }"""
 
@@ -105,7 +104,12 @@ def measure(count: int, lessons: int, *, is_waiting: bool) -> dict[str, Any]:
 def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> None:
     """Store the lessons, and so many proposals of every kind."""
     project = memory.location.project.id
-    batch = [replace(lesson, anchors=()) for lesson, _ in Project("review", project, lessons, Words(3)).lessons()]
+    made = Project("review", project, lessons, Words(3)).lessons()
+    now = Validity(valid_from=memory.services.clock.now())
+    batch = [  # each of a part of its own, so that made-up words contradict and repeat nothing
+        replace(lesson, anchors=(), validity=now, scope=Scope(project=project, path_prefix=f"part_{number}"))
+        for number, (lesson, _) in enumerate(made)
+    ]
     for at in range(0, len(batch), BATCH):
         memory.services.store.put(batch[at : at + BATCH], {lesson.id: None for lesson in batch[at : at + BATCH]})
     for number in range(count // 5):

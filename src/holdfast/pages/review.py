@@ -94,6 +94,8 @@ class ReviewData:
     """Whether the whole memory was compared; otherwise only unconfirmed lessons are listed."""
     is_old: bool
     """Whether that comparison is old enough to be made anew."""
+    is_partial: bool
+    """Whether there was no time to look for all changed code."""
 
 
 def make_review(view: View, query: ReviewQuery) -> Page:
@@ -114,6 +116,7 @@ def make_review(view: View, query: ReviewQuery) -> Page:
             waiting=len(items), every=len(every), kind=query.kind, group=query.group,
             next=keys[start + end - 1] if end and start + end < len(keys) else "",
             is_compared=queue.is_compared, is_old=queue.is_old(view),
+            is_partial=any(lesson.is_code_unread for look in looks for lesson in look.lessons),
         ),
     )  # fmt: skip
 

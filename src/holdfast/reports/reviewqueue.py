@@ -137,6 +137,8 @@ class ReviewedLesson:
     """What changed in its code, in words."""
     code: tuple[DiffLine, ...] = ()
     """Changed lines of its code, then and now."""
+    is_code_unread: bool = False
+    """Its code changed, and there was no time to look for the lines."""
     note: str = ""
     """Why the code of that time cannot be shown; empty where it can, or where nothing changed."""
 
@@ -407,8 +409,10 @@ class _Desk:
         """Return the lesson with its verdict against the code now; with `code`, with the lines that changed."""
         freshness, caveat = self._check.judge(lesson)
         look = replace(reviewed(lesson), freshness=freshness, caveat=caveat)
-        if not code or freshness not in STALE or self.services.clock.elapsed_s() > self._code_until:
+        if not code or freshness not in STALE:
             return look
+        if self.services.clock.elapsed_s() > self._code_until:
+            return replace(look, is_code_unread=True)
         lines: list[DiffLine] = []
         note = ""
         for comparison in compare_lesson(self.services, self.location, lesson):
