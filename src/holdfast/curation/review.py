@@ -34,7 +34,7 @@ def inbox(services: Services, location: Location) -> list[Lesson]:
     hidden = hidden_here(services, location)
     waiting = services.store.find(LessonFilter(project=location.project.id, states=WAITING, limit=10_000))
     visible = (lesson for lesson in waiting if lesson.id not in hidden)
-    return sorted(visible, key=_promise, reverse=True)  # stable: the store's order, newest first, breaks ties
+    return sorted(visible, key=promise, reverse=True)  # stable: the store's order, newest first, breaks ties
 
 
 def accept(services: Services, location: Location, ref: str, *, author: str = "", actor: str = "") -> Lesson:
@@ -96,7 +96,8 @@ def _reject(services: Services, location: Location, ref: str, author: str) -> Le
     return write_change(services, location, "reject", [retired], expected, actor=author).lessons[0]
 
 
-def _promise(lesson: Lesson) -> tuple[bool, bool, float]:
+def promise(lesson: Lesson) -> tuple[bool, bool, float]:
+    """Return the sort key of waiting lessons, larger is more promising: not suspicious, not from a commit, sure."""
     return (lesson.state != "quarantined", not is_from_commit(lesson), lesson.confidence * lesson.salience)
 
 

@@ -12,7 +12,7 @@ from holdfast.pages.reading import WrongQueryError
 from holdfast.pages.view import View
 from holdfast.reports.digest import MemoryDigest
 from holdfast.reports.digesttext import counts_line, period_words, render_atom
-from holdfast.reports.tuning import DIGEST_CHECK_S, DIGEST_MOST, FEED_ITEMS
+from holdfast.reports.tuning import DIGEST_MOST, FEED_ITEMS
 
 PERIODS = {"24h": "a day", "7d": "a week", "30d": "a month", "1y": "a year"}
 FEED_TYPE = "application/atom+xml"
@@ -82,7 +82,7 @@ def make_feed(view: View, query: DigestFeedQuery) -> Page:
 
 def _digest(view: View, since: datetime, audience: Literal["me", "team"], limit: int) -> MemoryDigest:
     return view.memory.digest(
-        since=since, audience=audience, sees=view.sees, limit=limit, within_s=DIGEST_CHECK_S
+        since=since, audience=audience, sees=view.sees, limit=limit, quick=True
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class RecommendationsData:
 def make_recommendations(view: View, query: RecommendationsQuery) -> Page:
     """Return what a person could do so that lessons need not be told again."""
     memory = view.memory
-    rows = memory.recommendations(dismissed=query.all)
+    rows = memory.recommendations(dismissed=query.all, fresh=False)
     shown = {row.kind for row in rows}
     data = RecommendationsData(
         rows=tuple(rows),

@@ -17,7 +17,7 @@ from typing import Literal
 
 from holdfast.curation.conflicts import VERB as SETTLED
 from holdfast.curation.conflicts import Conflict, find_conflicts
-from holdfast.curation.review import WAITING, inbox
+from holdfast.curation.review import WAITING, inbox, promise
 from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
@@ -35,7 +35,16 @@ from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.publishing.publication import is_public
 from holdfast.rendering.lines import safe_title, source_word
-from holdfast.reports.tuning import CHANGED_FILES, CHANGES_READ, DIGEST_ITEMS, GET_TOGETHER, REFERRED
+from holdfast.reports.keptcounts import kept_count
+from holdfast.reports.tuning import (
+    CHANGED_FILES,
+    DIGEST_ITEMS,
+    GET_TOGETHER,
+    QUICK_CHANGES,
+    QUICK_CHECK_S,
+    QUICK_LESSONS,
+    REFERRED,
+)
 
 Audience = Literal["me", "team"]
 AUDIENCES: tuple[Audience, ...] = ("me", "team")
@@ -124,6 +133,8 @@ class MemoryDigest:
     """How many sessions taught a lesson of the section `learnt`."""
     people: tuple[str, ...] = ()
     """Who taught these lessons, by name, where it is known."""
+    left_out: str = ""
+    """What was not read, in words; empty: everything was."""
 
     @property
     def is_empty(self) -> bool:
@@ -144,20 +155,21 @@ def make_digest(
     audience: Audience = "me",
     sees: Sees | None = None,
     limit: int = 0,
-    within_s: float = WAIT_S,
+    quick: bool = False,
 ) -> MemoryDigest:
     """Return the digest of [since, until), by default up to now.
 
     `sees` says whether the reader may see a lesson at all, where a server knows more. `limit` is the most lessons of a
-    section; 0 stands for as many as are read in two minutes. `within_s` limits the time for close checks of code.
-    Raises InvalidValueError for an empty period and for an unknown audience.
+    section; 0 stands for as many as are read in two minutes. With `quick`, for a page, so much is read that it takes a
+    moment in a memory of any size, and the digest says what was left out. Raises InvalidValueError for an empty period
+    and for an unknown audience.
     """
     if audience not in AUDIENCES:
         raise InvalidValueError(f"unknown audience {audience!r}", hint=f"one of {', '.join(AUDIENCES)}")
     now = services.clock.now()
     if since >= (until or now):
         raise InvalidValueError("the period is empty: it begins when it ends, or later", hint="--since 7d")
-    period = _Period(services, location, since, until, audience, sees, within_s)
+    period = _Period(services, location, since, until, audience, sees, quick)
     facts: dict[SectionName, list[_Fact]] = {
         "learnt": period.learnt(),
         "changed": period.changed(),
@@ -178,6 +190,7 @@ def make_digest(
         sections=tuple(sections),
         sessions=len({fact.lesson.provenance.session for fact in facts["learnt"]} - {""}),
         people=tuple(sorted({fact.lesson.provenance.person_name for fact in facts["learnt"]} - {""})),
+        left_out="; ".join(period.left_out),
     )
 
 
@@ -250,18 +263,25 @@ class _Period:
     until: datetime | None
     audience: Audience
     sees: Sees | None
-    within_s: float
+    quick: bool
     changes: dict[LessonId, list[Change]] = field(init=False, default_factory=dict)
     """The changes of the period by lesson, newest first."""
     before: dict[LessonId, Lesson] = field(init=False, default_factory=dict)
     after: dict[LessonId, Lesson] = field(init=False, default_factory=dict)
+    left_out: list[str] = field(init=False, default_factory=list)
     _seen: tuple[LessonId, ...] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._seen = seen_here(self.services, self.location) if self.audience == "team" else None
-        for change in changes_in(self.services, self.location, self.since, self.until):
+        most = QUICK_CHANGES if self.quick else EVERY_LESSON
+        where = LogFilter(project=self.location.project.id, since=self.since, until=self.until, limit=most)
+        changes = self.services.store.find_records(Change, where)
+        for change in changes:
             for lesson in change.lessons:
-                self.changes.setdefault(lesson, []).append(change)
+                if lesson in self.changes or len(self.changes) < most:
+                    self.changes.setdefault(lesson, []).append(change)
+        if len(changes) >= most or len(self.changes) >= most:
+            self.left_out.append(f"of the changes the newest {most:,} were read")
         ids = list(self.changes)
         self.before = {each.id: each for each in read_as_of(self.services, ids, self.since)}
         self.after = {each.id: each for each in read_as_of(self.services, ids, self.until)}
@@ -298,14 +318,21 @@ class _Period:
     def contradicted(self) -> list[_Fact]:
         """Return lessons that cannot hold together, one of which is of the period, and lessons that outcomes refute."""
         touched = {lesson.id for lesson in self.after.values() if lesson.state in ("active", *WAITING)}
-        pairs = find_conflicts(self.services, self.location, touched) if touched else []
-        facts = [self._of_conflict(pair) for pair in pairs if self._shows(pair.better) and self._shows(pair.worse)]
+        pairs = kept_count(self.services, self.location, "conflicts", self._all_conflicts) if touched else []
+        facts = [
+            self._of_conflict(pair)
+            for pair in pairs
+            if touched & {pair.better.id, pair.worse.id} and self._shows(pair.better) and self._shows(pair.worse)
+        ]
         known = {fact.lesson.id for fact in facts}
         last = self._last_harm()
-        for lesson, words in for_review(self.services, self.location):
+        for lesson, words in for_review(self.services, self.location) if last else ():
             if lesson.id in last and lesson.id not in known and self._shows(lesson):
                 facts.append(_Fact(lesson=lesson, at=last[lesson.id], note=f"what followed speaks against it: {words}"))
         return facts
+
+    def _all_conflicts(self) -> list[Conflict]:
+        return find_conflicts(self.services, self.location)
 
     def resolved(self) -> list[_Fact]:
         """Return the lessons that a contradiction was settled for, each with those that it closed."""
@@ -326,7 +353,7 @@ class _Period:
         if not self.location.has_work_tree or self.until is not None:
             return []
         known = load_states(self.services, self.location)
-        check = FreshnessCheck(self.services, self.location, self.within_s)
+        check = FreshnessCheck(self.services, self.location, QUICK_CHECK_S if self.quick else WAIT_S)
         facts = []
         for lesson in self._about_changed_code():
             freshness, caveat = check.judge(lesson) if self._shows(lesson) else ("fresh", "")
@@ -343,13 +370,22 @@ class _Period:
         """Return the lessons that wait for a decision now, the most promising first; for the team, none."""
         if self.audience == "team" or self.until is not None:
             return []
+        waiting = self._newest_waiting() if self.quick else inbox(self.services, self.location)
         return [
             replace(self._fact(lesson), is_new=lesson.id in self.changes and lesson.id not in self.before)
-            for lesson in inbox(self.services, self.location)
+            for lesson in waiting
             if self._shows(lesson)
         ]
 
     # Parts
+
+    def _newest_waiting(self) -> list[Lesson]:
+        """Return the newest waiting lessons, the most promising first."""
+        where = LessonFilter(project=self.location.project.id, states=WAITING, limit=QUICK_LESSONS)
+        lessons = self.services.store.find(where)
+        if len(lessons) == QUICK_LESSONS:
+            self.left_out.append(f"of what waits the newest {QUICK_LESSONS:,} were read")
+        return sorted(lessons, key=promise, reverse=True)
 
     def _pairs(self, state: str) -> Iterator[tuple[Lesson, Lesson | None]]:
         """Yield the lessons in that state at the end, each with its version at the beginning, if there was one."""
@@ -387,11 +423,11 @@ class _Period:
 
     def _last_harm(self) -> dict[LessonId, datetime]:
         """Return when an outcome of the period contradicted a lesson last."""
-        where = LogFilter(project=self.location.project.id, limit=EVERY_LESSON)
+        most = QUICK_CHANGES if self.quick else EVERY_LESSON
+        where = LogFilter(project=self.location.project.id, since=self.since, until=self.until, limit=most)
         last: dict[LessonId, datetime] = {}
         for outcome in self.services.store.find_records(Outcome, where):
-            is_in = self.since <= outcome.at and (self.until is None or outcome.at < self.until)
-            if is_in and outcome.verdict in HARMED and not outcome.withheld:
+            if outcome.verdict in HARMED and not outcome.withheld:
                 last[outcome.lesson] = max(outcome.at, last.get(outcome.lesson, outcome.at))
         return last
 
@@ -408,7 +444,10 @@ class _Period:
                 )
             }
             return list(about.values())
-        lessons = store.find(LessonFilter(project=project, states=("active",), limit=EVERY_LESSON))
+        most = QUICK_LESSONS if self.quick else EVERY_LESSON
+        lessons = store.find(LessonFilter(project=project, states=("active",), limit=most))
+        if len(lessons) == most:
+            self.left_out.append(f"the code of the newest {most:,} lessons was checked")
         return [each for each in lessons if each.paths and (files is None or not files.isdisjoint(each.paths))]
 
     def _changed_files(self) -> frozenset[str] | None:
@@ -444,16 +483,6 @@ def _difference(before: Lesson, after: Lesson) -> str:
     parts = {"rule": "insight", "reason": "why", "remedy": "how", "kind": "kind"}
     changed = [word for word, name in parts.items() if getattr(before, name) != getattr(after, name)]
     return f"its {' and '.join(changed)} changed" if changed else ""
-
-
-def changes_in(services: Services, location: Location, since: datetime, until: datetime | None = None) -> list[Change]:
-    """Return the changes of the project's memory in [since, until), newest first."""
-    limit = CHANGES_READ
-    while True:
-        changes = services.store.find_records(Change, LogFilter(project=location.project.id, limit=limit))
-        if len(changes) < limit or changes[-1].at < since:
-            return [each for each in changes if since <= each.at and (until is None or each.at < until)]
-        limit *= 2
 
 
 def read_as_of(services: Services, ids: Sequence[LessonId], as_of: datetime | None) -> Iterator[Lesson]:

@@ -27,6 +27,7 @@ from holdfast.rendering.lines import safe_title
 from holdfast.reports.advice import ADVICE, AdviceKind, Suggestion
 from holdfast.reports.codeadvice import advise_on_code
 from holdfast.reports.digest import LessonRef
+from holdfast.reports.keptcounts import kept_count
 from holdfast.reports.repeated import find_repeated_rules
 from holdfast.reports.trouble import find_trouble
 from holdfast.reports.tuning import ADVICE_LESSONS, ADVICE_MOST, ADVICE_READ, ADVICE_SESSIONS
@@ -55,22 +56,27 @@ class Recommendation:
 
 
 def recommend(
-    services: Services, location: Location, *, dismissed: bool = False, limit: int = 0
+    services: Services, location: Location, *, dismissed: bool = False, limit: int = 0, fresh: bool = True
 ) -> list[Recommendation]:
     """Return the recommendations, those with most evidence first of each sort; with `dismissed`, those too.
 
-    `limit` is the most of one sort; 0 stands for a few.
+    `limit` is the most of one sort; 0 stands for a few. Unless `fresh`, they may be a minute old as far as
+    the code and its rules files are concerned.
     """
     if not location.has_work_tree:
         return []
     hidden = hidden_here(services, location)
     where = LessonFilter(project=location.project.id, states=("active",), limit=ADVICE_READ)
     lessons = [lesson for lesson in services.store.find(where) if lesson.id not in hidden]
-    advice = [
-        *find_repeated_rules(services, location, lessons),
-        *advise_on_code(services, location, lessons),
-        *find_trouble(services, location, lessons),
-    ]
+
+    def advise() -> list[Suggestion]:
+        return [
+            *find_repeated_rules(services, location, lessons),
+            *advise_on_code(services, location, lessons),
+            *find_trouble(services, location, lessons),
+        ]
+
+    advice = advise() if fresh else kept_count(services, location, ("recommendations", location.commit), advise)
     known = {lesson.id: lesson for lesson in lessons}
     gone = _Dismissed.read(services, location)
     shown = [_recommendation(each, known, gone) for each in advice if dismissed or not gone.has(each)]

@@ -27,6 +27,7 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter
 from holdfast.ranking.relevance import EVERYDAY, stem
+from holdfast.reports.keptcounts import kept_count
 from holdfast.reports.tuning import (
     LEAST_GAIN,
     NAMED_SHARE,
@@ -97,8 +98,15 @@ class TopicList:
 
 def find_topics(services: Services, location: Location, *, sees: Sees | None = None) -> TopicList:
     """Return the topics of the newest active lessons of the project, which the reader may see."""
-    lessons = _lessons(services, location, sees)
-    return _derive(lessons, _load_names(services, location), location.project.name)
+    names = _load_names(services, location)
+
+    def derive() -> tuple[list[Lesson], TopicList]:
+        lessons = _lessons(services, location)
+        return lessons, _derive(lessons, names, location.project.name)
+
+    lessons, topics = kept_count(services, location, ("topics", location.commit, tuple(names.items())), derive)
+    seen = lessons if sees is None else [lesson for lesson in lessons if sees(lesson)]
+    return topics if len(seen) == len(lessons) else _derive(seen, names, location.project.name)
 
 
 def rename_topic(services: Services, location: Location, name: str, new: str, *, sees: Sees | None = None) -> TopicList:
@@ -183,13 +191,13 @@ def _folded(name: str) -> str:
 # Deriving
 
 
-def _lessons(services: Services, location: Location, sees: Sees | None) -> list[Lesson]:
+def _lessons(services: Services, location: Location) -> list[Lesson]:
     where = LessonFilter(project=location.project.id, states=("active",), limit=TOPICS_READ)
     hidden = hidden_here(services, location)
     return [
         lesson
         for lesson in services.store.find(where)
-        if lesson.id not in hidden and not profile_of(lesson.kind).is_working_state and (sees is None or sees(lesson))
+        if lesson.id not in hidden and not profile_of(lesson.kind).is_working_state
     ]
 
 

@@ -10,8 +10,6 @@ DIGEST_ITEMS = {"learnt": 8, "changed": 5, "contradicted": 4, "resolved": 3, "st
 """Most lessons that each section of a digest shows: about 400 words in all, which are read in two minutes."""
 REFERRED = 3
 """Most other lessons that an item names: those that it replaced, or that contradict it."""
-CHANGES_READ = 500
-"""Changes that are read at first to find those of a period; the number doubles until the period is covered."""
 GET_TOGETHER = 64
 """Lessons that are read in one call as they were then."""
 CHANGED_FILES = 200
@@ -20,7 +18,11 @@ DIGEST_TITLE = 140
 """Longest title in a digest, in characters."""
 DIGEST_MOST = 200
 """Most lessons of a section of a digest that is shown in full."""
-DIGEST_CHECK_S = 0.5
+QUICK_CHANGES = 1_000
+"""Newest changes, and outcomes, that a page reads for a digest."""
+QUICK_LESSONS = 300
+"""Newest lessons that a page reads for what waits, and for what went stale where git does not say what changed."""
+QUICK_CHECK_S = 0.3
 """Seconds for which a page checks closely which code has changed."""
 FEED_ITEMS = 50
 """Most lessons of a section in a feed, which a reader shows one at a time."""
