@@ -10,10 +10,10 @@ gets everything, unconfirmed lessons and the user's own among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from holdfast.curation.conflicts import VERB as SETTLED
 from holdfast.curation.conflicts import Conflict, find_conflicts
@@ -28,6 +28,7 @@ from holdfast.freshness.check import FreshnessCheck
 from holdfast.freshness.notice import load_states
 from holdfast.freshness.tuning import EVERY_LESSON, WAIT_S
 from holdfast.freshness.verify import STALE
+from holdfast.lean.plain import from_plain, parse_instant
 from holdfast.lean.texts import short_id
 from holdfast.lessons.staging import seen_here
 from holdfast.outcomes.settle import for_review
@@ -483,6 +484,12 @@ def _difference(before: Lesson, after: Lesson) -> str:
     parts = {"rule": "insight", "reason": "why", "remedy": "how", "kind": "kind"}
     changed = [word for word, name in parts.items() if getattr(before, name) != getattr(after, name)]
     return f"its {' and '.join(changed)} changed" if changed else ""
+
+
+def digest_of(plain: Mapping[str, Any]) -> MemoryDigest:
+    """Return the digest that a server answered as JSON."""
+    made = from_plain(MemoryDigest, plain)
+    return replace(made, since=parse_instant(plain["since"]), until=parse_instant(plain["until"]))
 
 
 def read_as_of(services: Services, ids: Sequence[LessonId], as_of: datetime | None) -> Iterator[Lesson]:

@@ -17,6 +17,7 @@ from holdfast.ports.services import Clock
 from holdfast.ports.team import TeamBackend
 from holdfast.server.config import ServeSettings
 from holdfast.server.cursorkey import load_cursor_key
+from holdfast.server.feed import FEED, FEED_LINK, FeedEndpoint
 from holdfast.server.gate import Gate
 from holdfast.server.health import Health
 from holdfast.server.logs import log
@@ -49,6 +50,7 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
     metrics, tracing = Metrics(), open_tracing()
     health = Health(settings, metrics, services.backend.check)
     mcp = McpEndpoint(settings, services.backend, services.clock, services.rest)
+    feed = FeedEndpoint(settings, services.backend, services.clock, services.rest)
     entrance = ServedEntrance(settings, services.backend, services.requests, services.rest)
 
     @asynccontextmanager
@@ -64,12 +66,13 @@ def make_application(settings: ServeSettings, services: AppServices) -> ASGIApp:
         finally:
             health.is_stopping = True
             await mcp.close()
+            await feed.close()
             entrance.close()
             await anyio.to_thread.run_sync(services.backend.__exit__, None, None, None)
             tracing.close()
             log(logging.INFO, "stopped")
 
-    doors = [Route(PATH, mcp), Route(LINK, mcp)]
+    doors = [Route(PATH, mcp), Route(LINK, mcp), Route(FEED, feed), Route(FEED_LINK, feed)]
     routes = [*health.routes(), *doors, *SignIn(settings, services.backend, services.clock).routes()]
     pages = served_pages(WebApp(entrance, threads=settings.threads), services.rest)
     router = Router(routes=routes, lifespan=lifespan, default=pages, redirect_slashes=False)

@@ -23,7 +23,7 @@ from holdfast.lean.plain import from_plain, parse_instant
 from holdfast.lessons.lookup import LessonHistory
 from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.outcomes.stats import Difference, Share, Stats
-from holdfast.reports.digest import Audience, MemoryDigest
+from holdfast.reports.digest import Audience, MemoryDigest, digest_of
 from holdfast.reports.topics import LessonTopic, TopicKind, TopicList
 
 MOST_RECALLED = 50
@@ -172,9 +172,7 @@ class RemoteMemory:
         self, *, since: datetime, until: datetime | None = None, audience: Audience = "me", limit: int = 0
     ) -> MemoryDigest:
         """Return what happened to the project's memory on the server; `limit` is the server's own."""
-        plain = self._client.digest(since=since, until=until, audience=audience)
-        made = from_plain(MemoryDigest, plain)
-        return replace(made, since=parse_instant(plain["since"]), until=parse_instant(plain["until"]))
+        return digest_of(self._client.digest(since=since, until=until, audience=audience))
 
     def topics(self) -> TopicList:
         """Return the topics of the server's lessons."""
