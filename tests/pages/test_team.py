@@ -187,6 +187,7 @@ def test_the_audit_log_is_filtered_paged_and_checked(site: ServedSite) -> None:
     assert {line["entry"]["action"] for line in about["lines"]} >= {"invitation.make"}
     assert all(line["entry"]["action"].startswith("invitation.") for line in about["lines"])
     writer = site.world.home.members["writer"]
+    site.post("/team/tokens/new", {"name": "phone", "role": "reader"}, role="writer")
     theirs = site.get(f"/team/audit?who={writer}", accept="application/json").json()
     assert {line["entry"]["actor"] for line in theirs["lines"]} == {writer}
     older = site.get(f"/team/audit?cursor={everything['next']}", accept="application/json").json()
