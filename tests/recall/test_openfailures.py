@@ -13,6 +13,7 @@ from holdfast.lean.plain import to_plain
 from holdfast.lean.texts import dumps
 from holdfast.recall.openfailures import day_of, failures_line, parse_failures
 from tests.recall.test_moments import deliver, keep
+from tests.stories import Story, play
 
 NOW = datetime(2026, 3, 6, 9, tzinfo=UTC)  # a Friday
 FAILURE = OpenFailure(
@@ -74,3 +75,17 @@ def test_a_session_is_not_told_its_own_failures(memory: Memory) -> None:
     store(memory, session=SessionId("s1"))
     assert "open since" not in deliver(memory, "session_start", session="s1").text
     assert "open since" in deliver(memory, "session_start", session="s2").text
+
+
+def test_a_teams_server_names_none(memory: Memory) -> None:
+    store(memory)
+    served = memory.with_services(replace(memory.services, serves_team=True))
+    assert "open since" not in deliver(served, "session_start").text
+
+
+def test_what_a_session_left_failing_is_told_to_the_next_one_on_its_branch_until_it_passes(memory: Memory) -> None:
+    branch = memory.location.branch
+    here = play(memory, Story("s0", branch=branch).red().edited("pkg/a.go").red())
+    assert "open since today: TestLate fails with expected 3, got 1 (2 tries)" in deliver(here, "session_start").text
+    here = play(memory, Story("s1", 0.1, branch=branch).green())
+    assert "open since" not in deliver(here, "session_start", session="s2").text

@@ -164,7 +164,7 @@ def _notices(here: Situation, checkpoint: Checkpoint | None) -> list[str]:
         return []
     project = here.location.project.id
     trouble, failures = here.services.store.get_states([(LEARNING_TROUBLE, ""), (OPEN_THREADS, project)])
-    if not failures:
+    if not failures or here.services.serves_team:  # a server knows no branch, and its sessions are many people's
         return [trouble]
     from holdfast.recall.openfailures import failures_line, parse_failures  # late: there is seldom one
 
