@@ -138,7 +138,7 @@ def test_lists_are_cut_with_a_link_to_all_and_the_page_stays_small(site: Site, m
         ("retired", "Retired. It was retired on"),
         ("forgotten", "Forgotten. It was forgotten on"),
         ("superseded", "has taken its place"),
-        ("quarantined", "It is suspicious"),
+        ("quarantined", "Suspicious. Its text speaks to the agent"),
         ("candidate", "It is unconfirmed"),
     ],
 )

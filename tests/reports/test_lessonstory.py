@@ -286,3 +286,18 @@ def test_the_origin_says_who_and_what_it_rests_on(memory: Memory, tmp_path: Path
     for words, provenance in origins.items():
         lesson = keep(memory, provenance=provenance, trust="person")
         assert story_of(memory, lesson).origin.words == words
+
+
+def test_a_change_is_offered_to_be_undone_only_while_nothing_else_changed_since(memory: Memory) -> None:
+    old = memory.remember("Retries are capped at 3.")
+    new = memory.revise(old.id, insight="Retries are capped at 4.")
+    first, second = story_of(memory, old).undoable, story_of(memory, new).undoable
+    assert first is not None
+    assert first == second
+    memory.edit(new.id, commands=["make retry"])
+    assert story_of(memory, old).undoable is None
+    edited = story_of(memory, new).undoable
+    assert edited is not None
+    assert edited.id != first.id
+    memory.undo(change=edited.id)
+    assert story_of(memory, new).undoable == first

@@ -32,6 +32,9 @@ TRUST_WORDS: dict[Trust, str] = {
     "repository": "a text of the repository", "tool": "output of a tool or of the web",
 }  # fmt: skip
 """What a lesson rests on, by its trust."""
+READ_IN: dict[Trust, str] = {
+    "repository": "Read in a text of the repository.", "tool": "Read in the output of a tool, or on the web.",
+}  # fmt: skip
 CHANGE_WORDS: dict[str, str] = {
     "remember": "stated", "learn": "learnt", "revise": "revised", "edit": "edited", "confirm": "confirmed",
     "accept": "accepted", "reject": "rejected", "retire": "retired", "forget": "forgotten", "settle": "settled",
@@ -66,6 +69,8 @@ def origin_words(lesson: Lesson) -> str:
         return f"{words}, in a session of {source.person_name}." if source.person_name else f"{words}."
     if lesson.trust == "agent":
         return f"{_capital(source.author or 'an agent')} stated it."
+    if lesson.trust in READ_IN:
+        return READ_IN[lesson.trust]
     return f"{_capital(source.person_name or source.author or 'a person')} stated it."
 
 

@@ -11,7 +11,7 @@ from holdfast.capture.sessionevents import session_events
 from holdfast.curation.claims import status_of
 from holdfast.curation.conflicts import conflicts_of, find_near
 from holdfast.curation.explain import FieldChange, Version, lineage
-from holdfast.curation.forget import NOT_CHANGES
+from holdfast.curation.forget import AUTOMATIC
 from holdfast.curation.review import WAITING, flags
 from holdfast.domain.event import Event
 from holdfast.domain.lesson import Lesson
@@ -23,7 +23,7 @@ from holdfast.lean.plain import render_instant
 from holdfast.lessons.lookup import LessonHistory, history, not_found, resolve
 from holdfast.outcomes.standing import WITHDRAWN, Standing, standing_now
 from holdfast.ports.services import Services
-from holdfast.ports.store import LessonFilter, get_readable
+from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.rendering.origins import TRUST_WORDS, change_words, origin_words
 from holdfast.reports.differences import Piece, quoted_pieces, word_pieces
 from holdfast.reports.lessoncode import CodeStory, tell_code
@@ -281,7 +281,7 @@ def tell_lesson(
         sessions_more=sessions[1],
         times_told=len(log.deliveries),
         effect=_effect(services, lesson, log),
-        undoable=_undoable(log, lesson),
+        undoable=_undoable(services, log, lesson),
         restorable=_forgotten_by(log) if lesson.state == "forgotten" else "",
         whole=whole,
     )
@@ -309,9 +309,16 @@ CODE_WORDS: dict[Freshness, LessonVerdict] = {
 }  # fmt: skip
 
 
+SUSPICIOUS = LessonVerdict(
+    word="Suspicious", reason="Its text speaks to the agent, or hides something. No agent is told of it.",
+    advice="Accept it, or reject it.", tone="bad",
+)  # fmt: skip
+
+
 def _verdict(lesson: Lesson, code: CodeStory, log: LessonHistory, related: Sequence[RelatedLesson]) -> LessonVerdict:
     if lesson.state in LIVING:
-        return _against_verdict(related) or _code_verdict(lesson, code)
+        is_suspicious = lesson.state == "quarantined"
+        return SUSPICIOUS if is_suspicious else _against_verdict(related) or _code_verdict(lesson, code)
     ended = next((change for change in log.changes if change.verb != "undo"), None)
     by = _by(ended)
     match lesson.state:
@@ -365,14 +372,9 @@ def _by(change: Change | None) -> str:
 def _notices(
     services: Services, location: Location, lesson: Lesson, code: CodeStory, related: Sequence[RelatedLesson]
 ) -> Iterable[Notice]:
-    if lesson.state == "quarantined":
-        yield Notice(
-            text="It is suspicious: its text speaks to the agent, or hides something. No agent is told of it.",
-            tone="bad",
-        )
-    elif lesson.state == "candidate":
+    if lesson.state == "candidate":
         yield Notice(text="It is unconfirmed: it waits for a person, and no agent is told of it unasked.")
-    if any(each.relation == "contradicts" for each in related):
+    if lesson.state == "quarantined" or any(each.relation == "contradicts" for each in related):
         verdict = _code_verdict(lesson, code)
         yield Notice(text=f"{verdict.word}. {verdict.reason}", tone=verdict.tone)
     for each in related:
@@ -449,7 +451,9 @@ def _text_of(event: Event) -> str:
 
 def _origin(lesson: Lesson) -> LessonOrigin:
     source = lesson.provenance
-    is_said = lesson.trust == "person" and not (source.detector or source.origin or source.quotes_person)
+    is_said = lesson.trust in ("person", "repository", "tool") and not (
+        source.detector or source.origin or source.quotes_person
+    )
     return LessonOrigin(
         words=origin_words(lesson), rests_on="" if is_said else TRUST_WORDS[lesson.trust],
         at=lesson.validity.valid_from, person=source.person_name, host=source.host, session=source.session,
@@ -582,13 +586,23 @@ def _changed_field(difference: FieldChange, is_whole: bool) -> ChangedField:
     return ChangedField(field=name, pieces=word_pieces(before, after))
 
 
-def _undoable(log: LessonHistory, lesson: Lesson) -> UndoableChange | None:
-    """Return the lesson's newest change if a person made it and it was about few lessons."""
-    undone = {change.undone for change in log.changes if change.verb == "undo"}
-    newest = next((each for each in log.changes if each.verb not in NOT_CHANGES and each.id not in undone), None)
+def _undoable(services: Services, log: LessonHistory, lesson: Lesson) -> UndoableChange | None:
+    """Return the lesson's newest change if a person made it, it was about few lessons, and none changed since."""
+    newest = _newest_change(log.changes)
     if newest is None or newest.verb not in PERSONAL or len(newest.lessons) > UNDONE_TOGETHER:
         return None
+    for other in newest.lessons:
+        if other != lesson.id:
+            latest = _newest_change(services.store.find_records(Change, LogFilter(lesson=other)))
+            if latest is None or latest.id != newest.id:
+                return None
     return UndoableChange(id=newest.id, words=change_words(newest.verb), actor=newest.actor, at=newest.at)
+
+
+def _newest_change(changes: Sequence[Change]) -> Change | None:
+    """Return the newest change, by somebody, that was not undone."""
+    undone = {change.undone for change in changes if change.verb == "undo"}
+    return next((each for each in changes if each.verb not in AUTOMATIC and each.id not in undone), None)
 
 
 def _forgotten_by(log: LessonHistory) -> str:
