@@ -100,3 +100,12 @@ def test_what_waits_leads_to_where_it_is_decided(memory: Memory, site: Site) -> 
     leads = re.findall(r'<a href="([^"]+)"><strong>1</strong>', site.html())
     assert leads == [site.address("review?kind=waiting")]
     assert "The cache lives for an hour" in site.text(leads[0])
+
+
+def test_more_changes_than_fit_are_in_the_digest_of_the_same_time(memory: Memory, site: Site) -> None:
+    for number in range(10):
+        memory.remember(f"Berth {number} is for boats of {number} metres.")
+    site.client.cookies.set("holdfast-look", f"-{memory.services.clock.now() - timedelta(hours=3):%Y%m%dT%H%M%S}")
+    (address,) = re.findall(r'href="([^"]+)">The digest', site.html())
+    assert "since=20" in address
+    assert "Berth 0" in site.text(address.replace("&amp;", "&"))

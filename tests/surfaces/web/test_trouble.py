@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from holdfast.errors import (
     StoreReadOnlyError,
     StoreUnavailableError,
 )
+from holdfast.pages.addresses import fill
+from holdfast.pages.table import PAGES
 from holdfast.surfaces.web.trouble import KINDS, error_data
 from tests.codebase import Codebase
 from tests.pages.site import Site, open_site
@@ -147,3 +150,20 @@ def test_an_unknown_lesson_is_a_page(site: Site) -> None:
     assert answer.status_code == 404
     assert "There is no such lesson" in answer.text
     assert site.get("lessons/zzzz").status_code == 404
+
+
+def test_every_page_answers_while_the_code_index_is_written(impatient: Site, home: Path) -> None:
+    memory, root = impatient.memory, Path(impatient.memory.folder)
+    lesson = memory.remember("Stores keep a value.", files=["src/store.py"], symbols=["Store.put"])
+    memory.verify()
+    (root / "src/store.py").write_text((root / "src/store.py").read_text("utf-8").replace("put", "place"), "utf-8")
+    (index,) = (home / "index").glob("*.db")
+    with closing(sqlite3.connect(index, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for row in PAGES:
+            names = set(re.findall(r"\{(\w+)\}", row.path))
+            if names <= {"project", "lesson"} and not row.is_served_only:
+                values = {"project": impatient.project, "lesson": lesson.id}
+                answer = impatient.get(fill(row.path, {name: values[name] for name in names})[0])
+                assert answer.status_code in (200, 303), f"{row.name}: {answer.text}"
+        other.execute("ROLLBACK")
