@@ -19,12 +19,16 @@ FOLDED = frozenset({"topics", "recommendations", "members"})
 """Those that are folded into `More`."""
 
 
+WITHOUT_ROWS = ("frame", "staticsite", "table")
+"""Modules that use the tables, so that they cannot be read for them."""
+
+
 def _collect() -> tuple[tuple[PageRow, ...], tuple[ActionRow, ...]]:
     package = import_module("holdfast.pages")
     modules = [
         import_module(f"holdfast.pages.{each.name}")
         for each in iter_modules(package.__path__)
-        if each.name != "table"
+        if each.name not in WITHOUT_ROWS
     ]  # fmt: skip
     pages = [row for module in modules for row in getattr(module, "PAGES", ())]
     actions = [row for module in modules for row in getattr(module, "ACTIONS", ())]
