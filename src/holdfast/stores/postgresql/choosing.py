@@ -61,7 +61,8 @@ def count_facets(
     sql: Sql, where: LessonFilter, facets: Sequence[Facet], most: int, left_out: LeftOut
 ) -> dict[Facet, dict[str, int]]:
     """Count the lessons that `find_lessons` would return by each of the facets; see the port."""
-    if not _is_current(where):  # what was known then, and tombstones, have no derived rows
+    if not _is_current(where) and (where.as_of is not None or not _COLUMNS.keys() >= {*facets}):
+        # what was known then has none of the columns, and tombstones have no derived rows
         lessons = find_lessons(sql, where, left_out)
         return {facet: count_values(lessons, facet, most) for facet in facets}
     if not facets:
