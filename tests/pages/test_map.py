@@ -106,6 +106,30 @@ def test_hostile_names_of_files_and_titles_stay_text(memory: Memory, site: Site,
         assert "<img" not in html
 
 
+def test_of_very_many_files_those_with_most_to_say_are_drawn(memory: Memory, site: Site, folder: Path) -> None:
+    (folder / "flat").mkdir()
+    for number in range(300):
+        (folder / f"flat/p{number:03}.py").write_text("A = 1\n" * 9)
+    trouble(memory, "flat/p222.py", 2, 2, 0)
+    memory.remember("Parts are one file each.", files=["flat/p111.py"])
+    page = site.html("map?area=flat")
+    assert "237 files with less to say are not drawn" in words_of(page)
+    names = [text.text for text in picture(page).iter("text")]
+    assert {"p111.py", "p222.py"} <= set(names)
+    assert len(hrefs(page)) == 63
+    assert [row["path"] for row in site.json("map?area=flat")["rows"]] == ["flat/p222.py", "flat/p111.py"]
+
+
+def test_a_folder_of_very_many_files_stays_closed(memory: Memory, site: Site, folder: Path) -> None:
+    (folder / "flat").mkdir()
+    for number in range(300):
+        (folder / f"flat/p{number:03}.py").write_text("A = 1\n" * 9)
+    memory.remember("Parts are one file each.", files=["flat/p111.py"])
+    assert "p111.py" not in [text.text for text in picture(site.html("map")).iter("text")]
+    assert site.json("map")["rows"][0]["path"] == "flat"
+    assert site.json("map")["undrawn"] == 0
+
+
 def test_a_large_project_stays_within_the_budget(memory: Memory, site: Site, folder: Path) -> None:
     for number in range(40):
         inside = folder / f"src/component_{number:02}"

@@ -55,6 +55,8 @@ class MapData:
     hidden: int
     """Those that the table leaves out, the least urgent."""
     is_all: bool
+    undrawn: int
+    """Files that the picture leaves out, because they are too many to be seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ def make_map(view: View, query: MapQuery) -> Page:
         rows=tuple(replace(row, inner=()) for row in shown),
         hidden=len(rows) - len(shown),
         is_all=query.all,
+        undrawn=plan.undrawn,
     )
     return Page(template="map", data=data, pictures=lambda: {"treemap": draw_map(view, code_map, plan)})
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -11,14 +11,18 @@ from holdfast.pages.svg.figure import Caption
 from holdfast.pages.svg.treemap import Tile, treemap
 from holdfast.pages.view import View
 from holdfast.pages.words import plural
-from holdfast.reports.map import CodeMap, MapArea
+from holdfast.reports.map import CodeMap, MapArea, sum_of
 
 FOLDER_TILES, ALL_TILES = 20, 64
 """Most rectangles of the picture: in each folder, and altogether."""
 LEAST_TILE = 0.004
 """Least share of the picture that a folder has to have for what is in it to be shown."""
+LEAST_SHOWN = 0.4
+"""Least share of a folder's size that has to be in what is shown of it for the folder to be opened."""
 LEVELS = (1, 3, 10)
-"""Lessons from which a rectangle is filled more strongly."""
+"""Lessons from which a file's rectangle is filled more strongly."""
+FOLDER_LEVELS = (0, 1, 3)
+"""Lessons for each of its files, from which a folder's rectangle is; for the first level one lesson is enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,8 @@ class MapPlan:
     has_code: bool
     """Sizes are those of the code, not counts."""
     opened: Mapping[str, tuple[MapArea, ...]]
+    undrawn: int = 0
+    """Files that are left out of the picture: there are so many that what is shown would be too small to see."""
 
     @property
     def leaves(self) -> list[MapArea]:
@@ -38,10 +44,11 @@ class MapPlan:
 
     def rest(self, folder: MapArea) -> list[MapArea]:
         """Return what is not shown of a folder as one area without a path; nothing where all of it is shown."""
+        if self.undrawn and folder is self.whole:
+            return []
         shown = {area.path for area in self.opened[folder.path]}
         rest = [area for area in folder.inner if area.path not in shown]
-        sums = {name: sum(getattr(area, name) for area in rest) for name in ("files", "size", "lessons", "failures")}
-        return [MapArea(path="", is_folder=True, **sums)] if rest else []
+        return [sum_of("", rest)] if rest else []
 
     def size(self, area: MapArea) -> float:
         """Return what an area's rectangle is proportional to."""
@@ -53,25 +60,39 @@ def make_plan(code_map: CodeMap) -> MapPlan:
     whole = code_map.whole
     opened: dict[str, tuple[MapArea, ...]] = {}
     plan = MapPlan(whole=whole, has_code=code_map.has_code and whole.size > 0, opened=opened)
-    opened[whole.path] = _chosen(whole, plan)
+    opened[whole.path] = _chosen(whole, plan, FOLDER_TILES)
+    if sum(map(plan.size, opened[whole.path])) < LEAST_SHOWN * sum(map(plan.size, whole.inner)):
+        opened[whole.path] = _chosen(whole, plan, ALL_TILES)
+        plan = replace(plan, undrawn=whole.files - sum(area.files for area in opened[whole.path]))
     count = len(opened[whole.path])
     total = sum(map(plan.size, whole.inner)) or 1
     waiting = list(opened[whole.path])
     while waiting:
         area = max(waiting, key=plan.size)
         waiting.remove(area)
-        inside = _chosen(area, plan)
-        if inside and plan.size(area) / total >= LEAST_TILE and count + len(inside) <= ALL_TILES:
+        inside = _chosen(area, plan, FOLDER_TILES)
+        if _is_worth_opening(area, inside, plan, total) and count + len(inside) <= ALL_TILES:
             opened[area.path] = inside
             count += len(inside)
             waiting += inside
     return plan
 
 
-def _chosen(area: MapArea, plan: MapPlan) -> tuple[MapArea, ...]:
-    """Return what is shown of a folder: what there is something to say about, then the largest."""
-    order = sorted(area.inner, key=lambda each: (not area_words(each), -plan.size(each)))
-    return tuple(order if len(order) <= FOLDER_TILES else order[: FOLDER_TILES - 1])
+def _is_worth_opening(area: MapArea, inside: Sequence[MapArea], plan: MapPlan, total: float) -> bool:
+    """Return whether what would be shown of the folder is most of it, and large enough to be read."""
+    size = plan.size(area)
+    return bool(inside) and size / total >= LEAST_TILE and sum(map(plan.size, inside)) >= LEAST_SHOWN * size
+
+
+def _chosen(area: MapArea, plan: MapPlan, most: int) -> tuple[MapArea, ...]:
+    """Return what is shown of a folder: what there is most to say about, then the largest."""
+    order = sorted(area.inner, key=lambda each: (-_weight(each), -plan.size(each)))
+    return tuple(order if len(order) <= most else order[: most - 1])
+
+
+def _weight(area: MapArea) -> int:
+    """Return how much there is to say about an area: trouble without a lesson and what is stale count more."""
+    return 10 * area.gaps + 3 * area.stale + area.lessons + area.trouble + area.missed
 
 
 def draw_map(view: View, code_map: CodeMap, plan: MapPlan) -> Markup:
@@ -96,19 +117,33 @@ def draw_map(view: View, code_map: CodeMap, plan: MapPlan) -> Markup:
 def _tile(view: View, area: MapArea, parent: MapArea, plan: MapPlan) -> Tile:
     if not area.path:
         link = near(view, view.link("map", area=parent.path, all=True))
-        return Tile(name=plural(area.files, "more file"), size=plan.size(area), kind="k0", link=link)
+        return Tile(
+            name=plural(area.files, "more file"), size=plan.size(area), kind=_kind(area), hatching=_hatching(area),
+            link=link, words=tuple(area_words(area)), sign="!" if area.gaps else "",
+        )  # fmt: skip
     name = area.path.removeprefix(f"{parent.path}/" if parent.path else "")
     inside = [*plan.opened[area.path], *plan.rest(area)] if area.path in plan.opened else []
     return Tile(
         name=f"{name}/" if area.is_folder else name,
         size=plan.size(area),
-        kind="gap" if area.gaps and not area.lessons else f"k{sum(area.lessons >= least for least in LEVELS)}",
+        kind=_kind(area),
         hatching=_hatching(area),
         link=area_link(view, area),
         words=tuple(area_words(area)),
         sign="!" if area.gaps else "",
         inner=tuple(_tile(view, each, area, plan) for each in inside),
     )
+
+
+def _kind(area: MapArea) -> str:
+    """Return the class of an area's fill: trouble without any lesson, or how many lessons there are."""
+    if area.gaps and not area.lessons:
+        return "gap"
+    if area.is_folder:
+        level = sum(area.lessons >= least * area.files for least in FOLDER_LEVELS) if area.lessons else 0
+    else:
+        level = sum(area.lessons >= least for least in LEVELS)
+    return f"k{level}"
 
 
 def _hatching(area: MapArea) -> str:

@@ -242,13 +242,15 @@ def _file(path: str, size: int, lessons: int, trouble: FileTrouble, check: tuple
     )  # fmt: skip
 
 
-def _folder(path: str, files: Iterable[MapArea], levels: int) -> MapArea:
+def sum_of(path: str, areas: Sequence[MapArea], inner: tuple[MapArea, ...] = ()) -> MapArea:
+    """Return a folder with the sums of these files and folders."""
+    sums = map(sum, zip(*map(_COUNTS, areas), strict=True)) if areas else (0,)
+    return MapArea(path=path, is_folder=True, inner=inner, **dict(zip(_COUNTED, sums, strict=False)))
+
+
+def _folder(path: str, files: list[MapArea], levels: int) -> MapArea:
     """Return the folder with the sums of its files, and what is in it as deep as that."""
-    files = list(files)
-    counts = map(_COUNTS, files)
-    sums = dict(zip(_COUNTED, map(sum, zip(*counts, strict=True)), strict=False)) if files else {"files": 0}
-    inner = tuple(_inside(path, files, levels - 1)) if levels else ()
-    return MapArea(path=path, is_folder=True, inner=inner, **sums)
+    return sum_of(path, files, tuple(_inside(path, files, levels - 1)) if levels else ())
 
 
 def _inside(path: str, files: list[MapArea], levels: int) -> list[MapArea]:

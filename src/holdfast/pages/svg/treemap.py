@@ -27,6 +27,8 @@ PAD = 5.0
 """Space between a rectangle's edge and its words."""
 FIRST_LINE, LINE = 15.0, 15.0
 """Distance of the first line of words from the upper edge, and of each line from the one before."""
+FRAME = 1.5
+"""How far the rectangle of a tile with a sign, which has a frame, stands back from its edge."""
 LEAST_CHARACTERS = 5
 """Characters of a clipped name that still say something."""
 MARK_WIDTH = 14.0
@@ -150,18 +152,10 @@ def _drawn(tile: Tile, rectangle: Rectangle, *, is_outer: bool) -> list[Markup]:
     """Return the tile's own rectangle with its words, and what is in it."""
     is_nested = bool(tile.inner) and rectangle.width >= NESTED_WIDTH and rectangle.height >= NESTED_HEIGHT
     level = "outer" if is_outer else "inner"
-    box = element(
-        "rect", x=rectangle.x, y=rectangle.y, width=rectangle.width, height=rectangle.height,
-        class_=f"tile {level} {'folder' if is_nested else tile.kind}",
-    )  # fmt: skip
-    hatch = []
-    if tile.hatching and not is_nested:
-        hatch = [
-            element(
-                "rect", x=rectangle.x, y=rectangle.y, width=rectangle.width, height=rectangle.height,
-                class_=f"hatched {tile.hatching}",
-            )
-        ]  # fmt: skip
+    # A frame would lie half under the neighbours that are drawn later.
+    inset = FRAME if tile.sign and not is_nested else 0
+    box = _box(rectangle, f"tile {level} {'folder' if is_nested else tile.kind}", inset)
+    hatch = [_box(rectangle, f"hatched {tile.hatching}")] if tile.hatching and not is_nested else []
     letters = _lettering(tile, rectangle, is_heading=is_nested)
     parts = [*_tooltip(tile, letters), box, *hatch, *letters]
     marks = [element("a", *parts, href=tile.link) if tile.link else group(parts)]
@@ -173,6 +167,14 @@ def _drawn(tile: Tile, rectangle: Rectangle, *, is_outer: bool) -> list[Markup]:
             if place.area > 0:
                 marks += _drawn(child, place, is_outer=False)
     return marks
+
+
+def _box(rectangle: Rectangle, kind: str, inset: float = 0) -> Markup:
+    inset = min(inset, rectangle.width / 2, rectangle.height / 2)
+    return element(
+        "rect", x=rectangle.x + inset, y=rectangle.y + inset, width=rectangle.width - 2 * inset,
+        height=rectangle.height - 2 * inset, class_=kind,
+    )  # fmt: skip
 
 
 def _tooltip(tile: Tile, letters: list[Markup]) -> list[Markup]:
