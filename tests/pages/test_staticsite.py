@@ -124,6 +124,15 @@ def test_many_lessons_are_listed_by_folder_on_pages_of_their_own(
     assert listed == {path[8:-5] for path in pages if path.startswith("lessons/")}
 
 
+def test_what_is_linked_and_gone_has_a_page_that_says_so(memory: Memory) -> None:
+    lesson = memory.remember("Depots are numbered from one", files=["gone.py", "README.md"])
+    site = staticsite._Site(memory, Publishing(), [lesson])
+    path = site._addresses.path_of("map", {"area": "no/such/folder"})
+    pages = dict(site.pages())
+    assert "no folder no/such/folder" in words_of(pages[path])
+    memory.forget(lesson.id)
+
+
 def test_a_page_that_would_tell_a_hidden_lesson_is_never_written(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

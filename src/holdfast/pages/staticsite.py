@@ -27,7 +27,7 @@ from holdfast.domain.kinds import profile_of
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
 from holdfast.domain.vocabulary import LessonId, State
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFoundError
 from holdfast.pages import table
 from holdfast.pages.addresses import Addresses
 from holdfast.pages.frame import STATIC, render, static_files
@@ -124,6 +124,13 @@ class SiteHomeData:
     count: int
     kinds: tuple[tuple[str, int], ...]
     newest: tuple[ListedLesson, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingData:
+    """Why there is nothing behind a link."""
+
+    detail: str
 
 
 def count_lessons(memory: Memory, how: Publishing) -> int:
@@ -313,7 +320,10 @@ class _Site:
         self._addresses.here = target.path
         view = self._view(parameters)
         values = {**FOR_READERS.get(target.name, {}), **values}
-        page = row.make(view, read_values(row.query, list(values.items())))
+        try:
+            page = row.make(view, read_values(row.query, list(values.items())))
+        except NotFoundError as exc:  # what is linked is gone, such as a file from the work tree
+            page = Page(template="site-missing", title=row.title, data=MissingData(detail=str(exc)))
         if isinstance(page.data, LessonData) and not self._how.with_sessions:
             page = replace(page, data=_without_sessions(page.data))
         return self._html(row, page, view, target.path)
