@@ -119,13 +119,10 @@ def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> None:
             symbols=[name],
         )  # fmt: skip
         code.edit(f"src/{name}.py", "a + b", "a - b")
-        thing, place = THINGS[number % 20], PLACES[number // 20 % 11]
-        put(memory, f"Store amounts of the {thing} of {place} as integer cents in its table, never as floats", "active")
-        put(
-            memory,
-            f"Amounts of the {thing} of {place} stay integer cents in its table and never become floats",
-            "active",
-        )
+        what = f"amounts of the {THINGS[number % 20]} of {PLACES[number // 20 % 11]}"
+        part = f"shop_{number}"
+        put(memory, f"Store {what} as integer cents in its table, never as floats", "active", prefix=part)
+        put(memory, f"The {what} stay integer cents in its table and never become floats", "active", prefix=part)
     for number in range(count // 10):
         what = f"the {THINGS[number % 20]} of {PLACES[number // 20]}"
         first = memory.remember(f"Bring {what} in by the north gate in the morning.")
@@ -139,13 +136,13 @@ def fill(memory: Memory, count: int, lessons: int, code: Codebase) -> None:
         )
 
 
-def put(memory: Memory, insight: str, state: State, *, opposes: LessonId | None = None) -> None:
+def put(memory: Memory, insight: str, state: State, *, opposes: LessonId | None = None, prefix: str = "") -> None:
     """Store an agent's lesson in that state."""
     now = memory.services.clock.now()
     lesson = make_lesson(
         id=memory.services.clock.new_id(), insight=insight, state=state, trust="agent",
         links=(Link(kind="contradicts", target=opposes),) if opposes else (), project=memory.location.project.id,
-        recorded_at=now, valid_from=now,
+        prefix=prefix, recorded_at=now, valid_from=now,
     )  # fmt: skip
     write_change(memory.services, memory.location, "learn", [lesson], {lesson.id: None})
 

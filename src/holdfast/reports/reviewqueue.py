@@ -99,7 +99,7 @@ class DiffLine:
     """A line of a comparison."""
 
     mark: str
-    """`-` what goes, `+` what comes, `±` what changes, a space for what stays, `@` for a heading."""
+    """`-` what goes, `+` what comes, `±` what changes, a space for what stays, `@` for a gap."""
     text: str
     """Of what changes: as it would be."""
     pieces: tuple[Piece, ...] = ()
@@ -423,12 +423,14 @@ class _Desk:
 
 
 def diff_lines(unified: Iterable[str]) -> list[DiffLine]:
-    """Return the lines of a difference in unified form, without the names of its files."""
-    return [
-        DiffLine(mark=line[:1], text=(line[1:] if line[0] != "@" else line)[:DIFF_LINE])
-        for line in unified
-        if line and not line.startswith(("--- ", "+++ "))
-    ]
+    """Return the lines of a difference in unified form, without its headings; a gap between two parts is one line."""
+    lines: list[DiffLine] = []
+    for line in unified:
+        if line.startswith("@@"):
+            lines += [DiffLine(mark="@", text="…")] if lines else []
+        elif line and not line.startswith(("--- ", "+++ ")):
+            lines.append(DiffLine(mark=line[:1], text=line[1:][:DIFF_LINE]))
+    return lines
 
 
 def _look_at_contradiction(desk: _Desk, item: QueueItem) -> ReviewItem | None:

@@ -268,7 +268,7 @@
       return;
     }
     const acts = {
-      j: () => step(1), k: () => step(-1), J: () => mark(1), K: () => mark(-1), Escape: unmark, o: () => { for (const fold of selected()?.querySelectorAll("details") || []) fold.open = !fold.open; }, g: () => { isGoing = true; setTimeout(() => { isGoing = false; }, 2000); }, "?": () => help && help.showModal(),
+      j: () => step(1), k: () => step(-1), J: () => mark(1), K: () => mark(-1), Escape: unmark, o: () => { for (const fold of selected()?.querySelectorAll("details") || []) fold.open = !fold.open; selected()?.scrollIntoView({ block: "nearest" }); }, g: () => { isGoing = true; setTimeout(() => { isGoing = false; }, 2000); }, "?": () => help && help.showModal(),
       "/": () => { const field = document.querySelector("main input[type=search], .find input"); if (field) { field.focus(); field.select(); } },
       Enter: () => { const link = !at.closest("a, button, summary") && selected() && selected().querySelector("a[href]"); if (link) link.click(); else return false; },
     };
