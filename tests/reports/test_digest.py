@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +12,8 @@ from holdfast import Memory
 from holdfast.domain.vocabulary import LessonId
 from holdfast.errors import InvalidValueError
 from holdfast.lessons.lookup import named_instant
-from holdfast.reports.digest import MemoryDigest, SectionName
+from holdfast.rendering.views import report_json
+from holdfast.reports.digest import MemoryDigest, SectionName, digest_of
 from holdfast.reports.tuning import DIGEST_ITEMS
 from holdfast.testing.builders import FixedClock
 from tests.codebase import Codebase
@@ -198,6 +200,24 @@ def test_a_time_back_from_now_has_a_number_and_a_letter(text: str, hours: int) -
 def test_a_longer_number_may_be_a_commit(home: object) -> None:
     with pytest.raises(InvalidValueError):
         named_instant("1234d", BEGUN)
+
+
+def test_a_digest_that_came_as_json_is_the_same_digest(timed: Memory, clock: FixedClock) -> None:
+    npm = timed.remember("Install dependencies with npm.", trust="agent")
+    clock.advance(86_400)
+    timed.remember("Install dependencies with pnpm.")
+    digest = timed.digest(since=BEGUN + timedelta(hours=1))
+    assert npm.id in repr(digest)
+    assert digest_of(json.loads(json.dumps(report_json(digest)))) == digest
+
+
+def test_a_page_reads_the_newest_of_a_large_memory_and_says_so(timed: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.reports.digest.QUICK_CHANGES", 3)
+    lessons = [timed.remember(f"Pier {number} is closed on day {number} of the month.") for number in range(5)]
+    quick, whole = timed.digest(since=BEGUN - DAY, quick=True), timed.digest(since=BEGUN - DAY)
+    assert set(ids(quick, "learnt")) == {lesson.id for lesson in lessons[-3:]}
+    assert "the newest 3 were read" in quick.left_out
+    assert (whole.section("learnt").total, whole.left_out) == (5, "")
 
 
 # What went stale: git has times of its own, so the clock here is the real one

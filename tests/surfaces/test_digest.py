@@ -69,3 +69,9 @@ def test_a_branch_has_a_digest_of_its_own(code: Codebase) -> None:
     assert "Rows are kept as lists" in text
     assert "Ferries" not in text
     assert run("digest", "--branch", "--since", "7d", "-C", folder).exit_code == 2
+
+
+def test_without_a_chosen_model_nothing_is_sent(folder: str) -> None:
+    result = run("digest", "-C", folder, "--with-model")
+    assert result.exit_code == 1
+    assert "no model is chosen, so nothing was sent" in result.stderr

@@ -301,8 +301,12 @@ def open_metered(settings: Settings, clock: Clock, until_s: float = inf) -> Lang
 class MeteredModel:
     """A model whose calls are recorded, and end where the limits of a day are reached."""
 
-    def __init__(self, model: LanguageModel, settings: Settings, clock: Clock, until_s: float) -> None:
+    def __init__(
+        self, model: LanguageModel, settings: Settings, clock: Clock, until_s: float, what: str = "tidying"
+    ) -> None:
+        """`what` is what the calls are for, as the record names it."""
         self.id = model.id
+        self._what = what
         self._model = model
         self._settings = settings
         self._clock = clock
@@ -317,12 +321,12 @@ class MeteredModel:
         try:
             completion = self._model.complete(prompt, timeout_s)
         except ModelError:
-            record_call(self._settings, {"tidying": "failed", "model": self.id}, self._clock.now())
+            record_call(self._settings, {self._what: "failed", "model": self.id}, self._clock.now())
             raise
         cost = {
             "input_tokens": completion.input_tokens,
             "output_tokens": completion.output_tokens,
             "cost_usd": completion.cost_usd,
         }
-        record_call(self._settings, {"tidying": "answered", "model": self.id, **cost}, self._clock.now())
+        record_call(self._settings, {self._what: "answered", "model": self.id, **cost}, self._clock.now())
         return completion

@@ -72,6 +72,7 @@ class LessonRef:
     lesson: LessonId
     short_id: str
     title: str
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +228,7 @@ def _importance(fact: _Fact) -> tuple[float, bool, int, float, datetime]:
 
 def _item(fact: _Fact) -> DigestItem:
     refs = (
-        LessonRef(lesson=other.id, short_id=short_id(other.id), title=safe_title(other))
+        LessonRef(lesson=other.id, short_id=short_id(other.id), title=safe_title(other), is_private=other.private)
         for other in fact.others[:REFERRED]
     )
     return item_of(fact.lesson, fact.at, fact.note, tuple(refs))
@@ -480,7 +481,7 @@ _STALE_WORDS: dict[Freshness, str] = {
 def _difference(before: Lesson, after: Lesson) -> str:
     """Say which words of a lesson differ between two of its versions; empty if none do."""
     if before.title != after.title:
-        return f"was: {safe_title(before)}"
+        return "its title changed" if before.private else f"was: {safe_title(before)}"
     parts = {"rule": "insight", "reason": "why", "remedy": "how", "kind": "kind"}
     changed = [word for word, name in parts.items() if getattr(before, name) != getattr(after, name)]
     return f"its {' and '.join(changed)} changed" if changed else ""

@@ -18,6 +18,10 @@ DIGEST_TITLE = 140
 """Longest title in a digest, in characters."""
 DIGEST_MOST = 200
 """Most lessons of a section of a digest that is shown in full."""
+PARAGRAPH_LIMIT, SENTENCES_MOST = 1_500, 5
+"""Characters of a model's answer about a digest that are read, and sentences that are shown."""
+MODEL_TIMEOUT_S = 60.0
+"""Seconds that a person waits for it."""
 QUICK_CHANGES = 1_000
 """Newest changes, and outcomes, that a page reads for a digest."""
 QUICK_LESSONS = 300

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import click
 
+from holdfast.backfill.distilling import MeteredModel, open_model
 from holdfast.bootstrap import Memory
 from holdfast.rendering.views import lesson_json, report_json
 from holdfast.reports.branch import branch_digest, branch_lessons
@@ -11,9 +14,10 @@ from holdfast.reports.changecheck import ChangeCheck
 from holdfast.reports.changetext import check_markdown, check_sarif, check_text
 from holdfast.reports.digest import AUDIENCES, Audience, MemoryDigest
 from holdfast.reports.digesttext import render_atom, render_markdown, render_text, rule_line
+from holdfast.reports.digestwords import DigestParagraph, say_in_words
 from holdfast.reports.tuning import FEED_ITEMS
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import answer_json, note, say
+from holdfast.surfaces.cli.screen import answer_json, note, say, wrapped
 
 CHECK_FORMATS = ("text", "markdown", "sarif")
 FORMATS = ("text", "markdown", "json", "atom")
@@ -35,10 +39,16 @@ FORMATS = ("text", "markdown", "json", "atom")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print it."
 )
-def digest(call: Call, memory: Memory, since: str, until: str, audience: Audience, branch: bool, form: str) -> None:
+@click.option("--with-model", is_flag=True, help="Also a paragraph by the model that you chose (holdfast distil use).")
+def digest(
+    call: Call, memory: Memory, since: str, until: str, audience: Audience, branch: bool, form: str, with_model: bool
+) -> None:
     """Print what memory learnt, changed, contradicted and resolved, what went stale and what waits.
 
     The most important lessons come first, and the rest is counted. `holdfast show` accepts each id.
+
+    With --with-model the digest, without private lessons, goes to your model. Of its answer only sentences are printed
+    whose ids, numbers and quoted words are in the digest.
     """
     if branch and (since or until):
         raise click.UsageError("--branch has its own beginning: give it without --since and --until")
@@ -48,17 +58,31 @@ def digest(call: Call, memory: Memory, since: str, until: str, audience: Audienc
         begun = memory.instant(since or "7d")
         end = memory.instant(until) if until else None
         made = memory.digest(since=begun, until=end, audience=audience, limit=FEED_ITEMS if form == "atom" else 0)
+    words = _in_words(memory, made) if with_model else None
     if call.as_json or form == "json":
-        answer_json(report_json(made))
-        return
-    _print(made, form)
-
-
-def _print(made: MemoryDigest, form: str) -> None:
-    if form == "atom":
+        answer_json(report_json(made) | ({"paragraph": report_json(words)} if words else {}))
+    elif form == "atom":
         click.echo(render_atom(made, f"urn:holdfast:digest:{made.project}"), nl=False)
     else:
-        say(*(render_markdown(made) if form == "markdown" else render_text(made)))
+        _print(made, words, form)
+
+
+def _print(made: MemoryDigest, words: DigestParagraph | None, form: str) -> None:
+    first, *rest = render_markdown(made) if form == "markdown" else render_text(made)
+    say(first)
+    if words is not None and words.text:
+        say("", *wrapped(words.text), f"({words.model})")
+        if form == "text":
+            say("")
+    say(*rest)
+    for why in words.dropped if words is not None else ():
+        note(f"a sentence of {words.model if words else ''} was dropped: {why}")
+
+
+def _in_words(memory: Memory, made: MemoryDigest) -> DigestParagraph:
+    """Return what the user's model says of the digest. Raises ModelError, also where none is chosen."""
+    model = MeteredModel(open_model(memory.settings), memory.settings, memory.services.clock, inf, what="digest")
+    return say_in_words(made, model)
 
 
 @command(
