@@ -103,8 +103,8 @@ def test_what_waits_leads_to_where_it_is_decided(memory: Memory, site: Site) -> 
 
 
 def test_more_changes_than_fit_are_in_the_digest_of_the_same_time(memory: Memory, site: Site) -> None:
-    for number in range(10):
-        memory.remember(f"Berth {number} is for boats of {number} metres.")
+    for thing in ("ropes", "lamps", "crabs", "sails", "tides", "anchors", "nets", "oars", "gulls", "buoys"):
+        memory.remember(f"The {thing} are counted at dawn.")
     site.client.cookies.set("holdfast-look", f"-{memory.services.clock.now() - timedelta(hours=3):%Y%m%dT%H%M%S}")
     (address,) = re.findall(r'href="([^"]+)">The digest', site.html())
     assert "since=20" in address
