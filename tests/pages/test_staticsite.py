@@ -103,6 +103,15 @@ def test_pages_have_relative_links_and_no_form_and_no_script(memory: Memory) -> 
     assert {path for path in files if path.startswith("static/")} >= {path for path in files if path.endswith(".css")}
 
 
+def test_the_words_of_a_private_lesson_are_left_out_of_what_sessions_said(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staticsite, "_hidden_words", lambda memory, lessons: [SECRETS["quote"]])
+    text = "\n".join(words_of(page) for page in files_of(memory, with_sessions=True).values())
+    assert SECRETS["quote"] not in text
+    assert "[private]" in text
+
+
 def test_private_and_own_lessons_are_what_no_page_may_hold(memory: Memory) -> None:
     words = staticsite._hidden_words(memory, [])
     assert {SECRETS["private"], SECRETS["own"]} <= set(words)

@@ -52,6 +52,8 @@ MOST_FOLLOWED = 500
 SECRET_LENGTH = 30
 """Characters from which a hidden lesson's rule is looked for in every page; shorter ones may be anybody's words."""
 LISTS_REMEMBERED = 50
+LEFT_OUT = "[private]"
+"""What stands where a session said the words of a lesson that is not for others."""
 NOWHERE = "#not-on-this-site"
 SESSIONS = ("sessions", "session", "threads")
 SHOWN = ("home", "search", "digest", "topics", "map", "map-graph", "stats", "lesson")
@@ -348,8 +350,14 @@ class _Site:
         return redact(_ASSET.sub(f"{up}{STATIC.lstrip('/')}", html))
 
     def _checked(self, path: str, html: str) -> str:
-        """Return the page; raise HoldfastError if it holds the words of a lesson that is not for others."""
-        if any(words in html for words in self._hidden):
+        """Return the page without the words of lessons that are not for others.
+
+        Only what sessions said may hold them; on a site without sessions they are a fault, and HoldfastError is raised.
+        """
+        leaks = [words for words in self._hidden if words in html]
+        for words in leaks if self._how.with_sessions else ():
+            html = html.replace(words, LEFT_OUT)
+        if leaks and not self._how.with_sessions:
             raise HoldfastError(
                 f"{path} would hold the words of a lesson that is not for others, so nothing was written",
                 hint="please report it: holdfast doctor --report",
