@@ -115,6 +115,7 @@ def test_a_reviewers_verdict_goes_through_the_server_with_its_audit_log(served: 
     proposal = world.lesson(fresh_words(), role="proposer")
     row = rows_of(served, "reviewer")[proposal["id"]]
     assert [verdict["action"] for verdict in row["verdicts"]] == ["accept", "reject"]  # type: ignore[attr-defined]
+    assert row["item"]["lessons"][0]["person"].startswith("Proposer")  # type: ignore[index]
     answer = served.post(f"lessons/{proposal['id']}/accept", role="reviewer", accept="application/json")
     assert answer.status_code == 200, answer.text
     assert world.call("GET", f"/projects/{SHOP}/lessons/{proposal['id']}").json()["state"] == "active"

@@ -137,6 +137,27 @@ def test_marked_rows_are_decided_together_and_taken_back_together(memory: Memory
         assert window.page.locator(".marked").count() == 0
 
 
+def test_rows_about_a_lesson_that_a_decision_closed_go_with_it_and_come_back_with_it(
+    memory: Memory, browser: Browser
+) -> None:
+    put(memory, *(f"Install dependencies with {name}." for name in ("npm", "pnpm", "yarn")))
+    with review_page(memory, browser) as window:
+        pairs = window.page.locator("[data-row]:visible")
+        assert pairs.count() == 3
+        window.page.keyboard.press("1")
+        assert pairs.count() == 1
+        notice(window, "Kept: ")
+        window.page.keyboard.press("u")
+        notice(window, "Taken back: ")
+        assert pairs.count() == 3
+        window.page.keyboard.press("1")
+        window.page.keyboard.press("2")
+        window.page.get_by_text("Nothing waits for a decision.").wait_for()
+        notice(window, "Kept: ")
+        assert window.trouble == []
+    assert len(memory.lessons()) == 1
+
+
 def test_the_list_does_not_run_out_before_the_queue_does(memory: Memory, browser: Browser) -> None:
     lessons = waiting(memory, 40)
     with review_page(memory, browser) as window:

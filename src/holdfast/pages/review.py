@@ -52,6 +52,8 @@ class VerdictButton:
     """The position of the lesson that it is about, where a row has several."""
     tone: str = ""
     """`main` or `danger`."""
+    closes: tuple[str, ...] = ()
+    """Lessons that it takes out of use: other rows about them have nothing to decide any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +217,9 @@ def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[VerdictButton]:
             yield VerdictButton(
                 action="keep", label="Still holds", key="a", meaning=HOLDS, parameters=first, tone="main"
             )
-            yield VerdictButton(action="retire", label="Retire", key="x", meaning=RETIRE, parameters=first)
+            yield VerdictButton(
+                action="retire", label="Retire", key="x", meaning=RETIRE, parameters=first, closes=(look.lessons[0].id,)
+            )
             yield VerdictButton(action="later", label="Later", key="s", meaning=LATER, parameters=first)
 
 
@@ -224,7 +228,7 @@ def _on_contradiction(look: ReviewItem) -> Iterator[VerdictButton]:
     for position, (stays, goes) in enumerate(((first, second), (second, first))):
         yield VerdictButton(
             action="settle", label="Keep this one", key=str(position + 1), meaning=KEEP_ONE,
-            fields={"lesson": stays, "over": goes}, lesson=position,
+            fields={"lesson": stays, "over": goes}, lesson=position, closes=(goes,),
         )  # fmt: skip
     yield VerdictButton(
         action="keep-both", label="Keep both", key="b", meaning=KEEP_BOTH, fields={"lesson": first, "other": second}

@@ -33,6 +33,7 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.ports.services import Services
 from holdfast.ports.store import LessonFilter, LogFilter, get_readable
 from holdfast.rendering.lines import source_word
+from holdfast.rendering.origins import found_by
 from holdfast.reports.differences import Piece, word_pieces
 from holdfast.reports.tuning import (
     AUDITED_LESSONS,
@@ -122,7 +123,7 @@ class ReviewedLesson:
     source: str
     """Who said it, as `rendering.lines.source_word` puts it."""
     person: str
-    """The name of the person who stated it; empty where it is not known."""
+    """The name of who stated or proposed it; empty where it is not known."""
     since: datetime
     at: datetime
     pinned: bool
@@ -293,7 +294,8 @@ def reviewed(lesson: Lesson) -> ReviewedLesson:
         insight="" if is_whole else clip(lesson.insight, TEXT_SHOWN),
         why=clip(lesson.why, REASON_SHOWN), how=clip(lesson.how, REASON_SHOWN), kind=lesson.kind, state=lesson.state,
         source=source_word(lesson).split(",")[0],
-        person=lesson.provenance.person_name, since=lesson.validity.valid_from, at=lesson.recorded_at,
+        person=lesson.provenance.person_name or lesson.provenance.author,
+        since=lesson.validity.valid_from, at=lesson.recorded_at,
         pinned=lesson.pinned, places=tuple(dict.fromkeys(map(name_of, lesson.anchors))),
         quotes=tuple(clip(quote, QUOTE_SHOWN) for quote in list(quotes)[:QUOTES_SHOWN]),
         sessions=len(lesson.sessions_seen),
@@ -345,8 +347,9 @@ def _why_it_waits(lesson: Lesson) -> str:
     if any(link.kind == "refines" for link in lesson.links):
         return "it would replace another lesson"
     if lesson.provenance.detector:
-        seen = len(lesson.sessions_seen)
-        return "learnt in one session; a second one would confirm it" if seen <= 1 else f"learnt in {seen} sessions"
+        sessions = len(lesson.sessions_seen)
+        times = f", came up in {sessions} sessions" if sessions > 1 else ""
+        return f"learnt from {found_by(lesson.provenance.detector)}{times}"
     return "proposed, and not confirmed yet"
 
 

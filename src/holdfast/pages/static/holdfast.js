@@ -92,20 +92,25 @@
   function decide(pairs) {
     const all = rows();
     const at = all.indexOf(pairs[pairs.length - 1][0]);
-    const left = (row) => !pairs.some(([decided]) => decided === row);
-    const next = all.slice(at + 1).find(left) || all.slice(0, at).reverse().find(left);
     const decision = { steps: [] };
+    const gone = new Set(pairs.map(([row]) => row));
     for (const [row, button] of pairs) {
       const form = button.form;
       back(form);
       const body = new URLSearchParams(new FormData(form, button));
-      row.hidden = true;
-      row.classList.remove("marked");
-      count(-1);
+      // rows about a lesson that this one takes out of use have nothing to decide any more
+      const closed = new Set((form.dataset.closes || "").split(" ").filter(Boolean));
+      const moot = all.filter((other) => !gone.has(other) && (other.dataset.lessons || "").split(" ").some((id) => closed.has(id)));
+      for (const each of [row, ...moot]) {
+        gone.add(each);
+        each.hidden = true;
+        each.classList.remove("marked");
+        count(-1);
+      }
       jobs.push(async () => {
         try {
           const said = await post(form.action, body);
-          decision.steps.push({ row, undo: said.undo });
+          decision.steps.push({ rows: [row, ...moot], undo: said.undo });
           decision.message = pairs.length > 1 ? `${decision.steps.length} decided, the last one: ${said.message}` : said.message;
           if (decision.steps.length === 1) decisions.push(decision);
           tell(decision.message, "good", decisions.length > 0);
@@ -113,11 +118,13 @@
         } catch (error) {
           const reason = error.message || "The server cannot be reached.";
           show(row, reason);
+          moot.forEach((each) => show(each));
           tell(reason, "bad", decisions.length > 0);
         }
       });
     }
-    select(next);
+    const isLeft = (row) => !gone.has(row);
+    select(all.slice(at + 1).find(isLeft) || all.slice(0, at).reverse().find(isLeft));
     work();
     fill();
   }
@@ -128,12 +135,12 @@
       if (!decision) return;
       try {
         while (decision.steps.length) {
-          const { row, undo } = decision.steps[decision.steps.length - 1];
+          const { rows: decided, undo } = decision.steps[decision.steps.length - 1];
           if (!undo) throw new Error("This cannot be taken back here.");
           await post(undo.action, new URLSearchParams(undo.fields));
           decision.steps.pop();
-          show(row);
-          select(row);
+          decided.forEach((each) => show(each));
+          select(decided[0]);
         }
         tell(`Taken back: ${decision.message}`, "good", decisions.length > 0);
       } catch (error) {
