@@ -219,6 +219,17 @@ class AsyncClient:
         self.place = Place(project=project)
         self._transport = AsyncTransport(url, token, timeout_s)
 
+    @classmethod
+    def through(cls, transport: AsyncTransport, *, project: str = "") -> Self:
+        """Return a client over a transport that is there already."""
+        client = cls.__new__(cls)
+        client.place, client._transport = Place(project=project), transport
+        return client
+
+    def of_project(self, project: str) -> AsyncClient:
+        """Return a client of another project over the same connections."""
+        return AsyncClient.through(self._transport, project=project)
+
     def __repr__(self) -> str:
         return f"AsyncClient({self._transport.url!r}, project={self.place.project!r})"
 

@@ -324,7 +324,10 @@ class _Period:
         facts = [
             self._of_conflict(pair)
             for pair in pairs
-            if touched & {pair.better.id, pair.worse.id} and self._shows(pair.better) and self._shows(pair.worse)
+            if touched & {pair.better.id, pair.worse.id}
+            and _is_certain(pair)
+            and self._shows(pair.better)
+            and self._shows(pair.worse)
         ]
         known = {fact.lesson.id for fact in facts}
         last = self._last_harm()
@@ -420,8 +423,7 @@ class _Period:
     def _of_conflict(self, pair: Conflict) -> _Fact:
         at = max(pair.better.recorded_at, pair.worse.recorded_at)
         values = f" ({pair.values[0]} or {pair.values[1]})" if all(pair.values) else ""
-        note = f"cannot hold beside{values}" if pair.is_sure else f"may contradict{values}"
-        return _Fact(lesson=pair.better, at=at, note=note, others=(pair.worse,), weight=float(pair.is_sure))
+        return _Fact(lesson=pair.better, at=at, note=f"cannot hold beside{values}", others=(pair.worse,), weight=1)
 
     def _last_harm(self) -> dict[LessonId, datetime]:
         """Return when an outcome of the period contradicted a lesson last."""
@@ -476,6 +478,12 @@ _STALE_WORDS: dict[Freshness, str] = {
     "changed": "the declaration of its code changed",
     "orphaned": "its code is gone",
 }
+
+
+def _is_certain(pair: Conflict) -> bool:
+    """Return whether the words are sure, or somebody linked the two: a mere likeness is for the review."""
+    linked = {(link.kind, link.target) for lesson in (pair.better, pair.worse) for link in lesson.links}
+    return pair.is_sure or bool(linked & {("contradicts", pair.better.id), ("contradicts", pair.worse.id)})
 
 
 def _difference(before: Lesson, after: Lesson) -> str:

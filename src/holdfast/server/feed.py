@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.client import operations
+from holdfast.client.client import AsyncClient as TeamClient
 from holdfast.client.transport import AsyncTransport
 from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError, StoreError
 from holdfast.ports.services import Clock
@@ -81,8 +81,8 @@ class FeedEndpoint:
 
     async def _feed(self, project: str, token: str) -> Response:
         since = self._clock.now() - PERIOD
-        asking = operations.digest(operations.Place(project=project), since=since, audience="team")
-        plain = await AsyncTransport(HERE, token, http=self._http).send(asking)
+        client = TeamClient.through(AsyncTransport(HERE, token, http=self._http), project=project)
+        plain = await client.digest(since=since, audience="team")
         here = quote(project, safe="")
         page = f"{self._settings.url}/p/{here}/digest"
         feed = render_atom(digest_of(plain), f"{self._settings.url}/v1/projects/{here}/digest.atom", page)
