@@ -10,7 +10,7 @@ import pytest
 from holdfast import Memory, plugins
 from holdfast.domain.lesson import Provenance
 from holdfast.errors import InvalidValueError
-from holdfast.surfaces.cli.lessons import WORDS, found_by
+from holdfast.rendering.origins import FINDERS, found_by
 from holdfast.testing.builders import make_lesson
 from tests.surfaces.terminal import run, told
 
@@ -23,7 +23,7 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def test_every_detector_has_words() -> None:
-    assert set(plugins.builtin_names("detectors")) <= set(WORDS)
+    assert set(plugins.builtin_names("detectors")) <= set(FINDERS)
     assert found_by("their_detector/3") == "their detector"
 
 
