@@ -130,6 +130,15 @@ def test_a_lesson_told_again_and_again_at_one_definition_could_be_a_comment_ther
     assert len(row.sessions) == 5
 
 
+def test_a_lesson_that_contradicts_another_is_not_recommended(harbour: Memory) -> None:
+    lesson = beside(harbour, "The dev server listens on port 8080.")
+    tell(harbour, lesson, 6)
+    assert of_kind(harbour, "comment")
+    harbour.remember("The dev server listens on port 9090.", trust="agent")
+    assert harbour.conflicts()
+    assert of_kind(harbour, "comment") == []
+
+
 def test_a_lesson_told_a_few_times_only_stays_a_lesson(harbour: Memory) -> None:
     tell(harbour, beside(harbour, "Keys are lower-cased by every caller, so a mixed one never matches a row."), 5)
     assert harbour.recommendations() == []

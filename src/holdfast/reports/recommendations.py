@@ -5,7 +5,8 @@
 - *lesson*: a file whose failures come again and again, and about which memory knows nothing.
 
 Each names its evidence: lessons, sessions, counts. What a person dismisses is not recommended again, also when more
-lessons say it. Without a work tree, on a server, there are none: only a clone has the rules files and the code.
+lessons say it. A lesson that contradicts another one is not recommended. Without a work tree, on a server, there are
+none: only a clone has the rules files and the code.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from holdfast.curation.conflicts import find_conflicts
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
 from holdfast.domain.statefamilies import RECOMMENDATIONS_DISMISSED
@@ -70,9 +72,12 @@ def recommend(
     lessons = [lesson for lesson in services.store.find(where) if lesson.id not in hidden]
 
     def advise() -> list[Suggestion]:
+        pairs = kept_count(services, location, "conflicts", lambda: find_conflicts(services, location))
+        disputed = {lesson.id for pair in pairs for lesson in (pair.better, pair.worse)}
+        undisputed = [lesson for lesson in lessons if lesson.id not in disputed]
         return [
-            *find_repeated_rules(services, location, lessons),
-            *advise_on_code(services, location, lessons),
+            *find_repeated_rules(services, location, undisputed),
+            *advise_on_code(services, location, undisputed),
             *find_trouble(services, location, lessons),
         ]
 
