@@ -234,11 +234,14 @@ def test_commands_read_from_a_server(linked: Served) -> None:
     for command in (
         ["list"], ["recall", "how are ledger amounts rounded"], ["brief"], ["show", short], ["why", short],
         ["history", short], ["list", "--json"], ["recall", "rounded ledger amounts", "--json"],
+        ["digest"], ["digest", "--json"], ["digest", "--since", "1y", "--for", "team", "--format", "atom"],
     ):  # fmt: skip
         assert "half to even" in run("--remote", "acme", *command)
     assert "make rounding exact" in run("--remote", "acme", "checkpoint", "show")
     assert "not about code" in run("--remote", "acme", "diff", short)
     run("--remote", "acme", "stats")
+    assert "0 topics" in run("--remote", "acme", "topics")
+    assert "--remote is for commands that read" in run("--remote", "acme", "topics", "rename", "a", "b", code=2)
     run("--remote", "acme", "list", "--conflicts")
 
 

@@ -88,8 +88,8 @@ def _digest(view: View, since: datetime, audience: Literal["me", "team"], limit:
         return memory.digest(since=since, audience=audience, sees=view.sees, limit=limit, quick=True)
 
     memory = view.memory
-    if view.is_served:
-        return make()  # members see different things
+    if view.is_served or view.is_static:
+        return make()  # readers see different things
     return kept_count(memory.services, memory.location, ("digest", what, audience, limit), make)
 
 

@@ -75,4 +75,6 @@ def _answer(call: Call, listed: TopicList) -> None:
         [topic.name, f"{topic.lessons:,}", f"{topic.newest:%Y-%m-%d}", ", ".join(topic.also)] for topic in listed.topics
     ]
     say(*table(rows, ("topic", "lessons", "newest", "also")))
-    note(f"{counted(len(listed.topics), 'topic')}; {listed.without:,} of {counted(listed.lessons, 'lesson')} have none")
+    have = "has" if listed.without == 1 else "have"
+    rest = f"; {listed.without:,} of {counted(listed.lessons, 'lesson')} {have} none" if listed.lessons else ""
+    note(f"{counted(len(listed.topics), 'topic')}{rest}")
