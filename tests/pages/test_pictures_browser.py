@@ -111,7 +111,7 @@ def test_pictures_are_accessible(browser: Browser, memory: Memory, dark: bool) -
         for path in PAGES:
             window.page.goto(project + path)
             assert window.violations() == [], path
-            for summary in window.page.locator("summary").all():
+            for summary in window.page.locator("main summary").all():
                 summary.click()
             assert window.violations() == [], path
 
@@ -132,7 +132,7 @@ def test_the_figures_of_a_chart_open_without_script(browser: Browser, memory: Me
     with opened(browser, memory, width=1024, script=False) as (window, project):
         window.page.goto(f"{project}stats")
         assert window.page.locator("figure").count() >= 8
-        first = window.page.locator("details").first
+        first = window.page.locator("figure details").first
         assert not first.locator("table").is_visible()
         first.locator("summary").click()
         assert first.locator("table").is_visible()
