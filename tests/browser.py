@@ -3,8 +3,9 @@
 The browser is Debian's package `chromium`, or the program that HOLDFAST_TEST_BROWSER names; nothing is downloaded.
 Where there is none, the tests that need it are skipped, unless HOLDFAST_TEST_BROWSER is `required`.
 
-Fixture (tests/conftest.py): `browser` is that of the run (of each xdist worker). `with tab(browser) as window:` opens
-a window of its own, whose `trouble` lists what a page must not do: console errors and requests to anywhere else.
+Fixture (tests/conftest.py): `browser` runs for one module: while playwright's synchronous interface is open, no other
+event loop runs in its thread, and tests of the server need one. `with tab(browser) as window:` opens a window of its
+own, whose `trouble` lists what a page must not do: console errors and requests to anywhere else.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ def find_browser() -> str:
     return next(filter(None, map(shutil.which, PROGRAMS)), "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A running browser."""
+    """A browser that runs for the tests of one module."""
     program = find_browser()
     if not program:
         if os.environ.get("HOLDFAST_TEST_BROWSER"):
