@@ -100,7 +100,7 @@ def _field(inner: type[Any] | None, name: str, value: Any) -> Any:
 
 def render_instant(at: datetime) -> str:
     """Return the instant as `2026-11-21T08:45:29.123456Z`, always 27 characters."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_instant(text: str) -> datetime:
