@@ -46,8 +46,16 @@ def kept_count(services: Services, location: Location, what: Hashable, count: Ca
 
     `what` tells the counts of one project apart. The value must not be changed.
     """
-    newest = services.store.find_records(Change, LogFilter(limit=1))
-    mark = newest[0].id if newest else ""
+    return kept_answer(services, location, what, newest_change(services), count)
+
+
+def newest_change(services: Services) -> str:
+    """Return the id of the newest change of memory, of any project; empty if there is none."""
+    return next((change.id for change in services.store.find_records(Change, LogFilter(limit=1))), "")
+
+
+def kept_answer(services: Services, location: Location, what: Hashable, mark: str, count: Callable[[], T]) -> T:
+    """Return what `count` answers, or what it answered not long ago under the same mark."""
     key = services.store.content(), location.project.id, what
     now_s = services.clock.elapsed_s()
     if (known := _KEPT.get(key, mark, now_s)) is not None:

@@ -7,11 +7,12 @@ area are read, to check them against the code; the report says how many.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nsmallest
 from operator import attrgetter
+from posixpath import commonprefix
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.project import Location
@@ -174,8 +175,10 @@ def _sizes(services: Services, location: Location) -> Mapping[str, int]:
     return index.sizes(location) if index else {}
 
 
-def _by_file(sessions: Iterable[SessionTrouble], files: Collection[str]) -> dict[str, FileTrouble]:
+def _by_file(sessions: Sequence[SessionTrouble], files: Collection[str]) -> dict[str, FileTrouble]:
     """Return the trouble of all sessions by the project's files; names that are no file of it are left out."""
+    if not sessions:
+        return {}
     counts = Counter(path.rpartition("/")[2] for path in files)
     paths = {name: path for path in files if counts[name := path.rpartition("/")[2]] == 1}
     troubles: dict[str, FileTrouble] = {}
@@ -269,8 +272,7 @@ def _inside(path: str, files: list[MapArea], levels: int) -> list[MapArea]:
 
 
 def _shared_folder(folder: str, files: Sequence[MapArea]) -> str:
-    """Return the deepest folder that all of the folder's files are in."""
-    parts = [file.path.split("/")[:-1] for file in files]
-    first, last = min(parts), max(parts)
-    shared = next((at for at, part in enumerate(first) if at >= len(last) or part != last[at]), len(first))
-    return "/".join(first[: max(shared, folder.count("/") + 1)])
+    """Return the deepest folder that all of the folder's files are in; they are in the order of their paths."""
+    shared = commonprefix((files[0].path, files[-1].path))  # of the first and the last: those between share it, too
+    inside = shared.rpartition("/")[0]
+    return inside if len(inside) > len(folder) else folder

@@ -18,6 +18,7 @@ from holdfast.outcomes.stats import JUDGED, Share, Stats, find_deliveries, pairs
 from holdfast.outcomes.tuning import LEAST_WITHHELD
 from holdfast.ports.services import Services
 from holdfast.ports.store import LogFilter, get_readable
+from holdfast.reports.keptcounts import kept_answer, newest_change
 from holdfast.reports.tuning import KINDS_LESSONS, TELLING_RECORDS, WEEK
 
 UNKNOWN_HOST = "unknown"
@@ -67,8 +68,20 @@ class TellingReport:
 
 
 def telling_of(services: Services, location: Location, *, weeks: int) -> TellingReport:
-    """Return what the project's sessions were told in the last weeks, the present one included."""
+    """Return what the project's sessions were told in the last weeks, the present one included.
+
+    What was told and judged is summed up anew when there is a newer delivery or outcome, or after a minute.
+    """
+    newest = LogFilter(project=location.project.id, limit=1)
+    shown = [delivery.id for delivery in services.store.find_records(Delivery, newest)]
+    judged = [outcome.id for outcome in services.store.find_records(Outcome, newest)]
+    mark = " ".join((newest_change(services), *shown, *judged))
     now = services.clock.now()
+    what = "telling", weeks, monday(now)
+    return kept_answer(services, location, what, mark, lambda: _summed(services, location, weeks, now))
+
+
+def _summed(services: Services, location: Location, weeks: int, now: datetime) -> TellingReport:
     begin = monday(now) - WEEK * (weeks - 1)
     where = LogFilter(project=location.project.id, since=begin, limit=TELLING_RECORDS)
     deliveries = find_deliveries(services, where)
