@@ -86,6 +86,9 @@ def test_a_persons_opposite_words_and_another_persons_value_are_a_conflict(memor
     assert [(pair.slot, pair.reason) for pair in memory.conflicts()] == [
         ("package manager", "is newer"), ("polarity", "is newer"),
     ]  # fmt: skip
+    assert [pair.difference for pair in memory.conflicts()] == [
+        "package manager: pnpm or npm", "one denies what the other says",
+    ]  # fmt: skip
     assert len(memory.lessons()) == 4
 
 

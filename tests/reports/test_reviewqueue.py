@@ -57,6 +57,7 @@ def test_a_contradiction_shows_both_rules_with_what_they_differ_in_and_which_is_
     assert [lesson.id for lesson in look.lessons] == [better, worse]
     assert [lesson.source for lesson in look.lessons] == ["user", "agent"]
     assert (look.slot, look.values) == ("package manager", ("pnpm", "npm"))
+    assert look.difference == "package manager: pnpm or npm"
     assert look.newer == 0
     assert look.reason == "a person's word comes before the agent's word"
 

@@ -34,6 +34,12 @@ from holdfast.ranking.tuning import NEARBY_HITS
 LINKED: tuple[State, ...] = ("active", "candidate")
 """States in which two lessons count as a conflict if one is linked to the other as its contradiction."""
 VERB = "settle"
+WORDED_SLOTS = {
+    "polarity": "one denies what the other says",
+    "opposites": "they say opposite things",
+    "order": "they name opposite orders",
+}
+"""What two lessons differ in where the values of a `Relation` are stems of words, which nobody reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,15 @@ class Conflict:
     """The better one may close the other one without a person."""
     is_sure: bool = False
     """As `compare.contradiction.Relation.is_sure`."""
+
+    @property
+    def difference(self) -> str:
+        """What the two differ in, in words for a person: `package manager: uv or pip`."""
+        if not self.slot:
+            return "one says that it contradicts the other"
+        if self.slot in WORDED_SLOTS:
+            return WORDED_SLOTS[self.slot]
+        return f"{self.slot}: {self.values[0]} or {self.values[1]}"
 
     def other(self, lesson: LessonId) -> Lesson:
         """Return the lesson of the two that does not have that id."""

@@ -368,7 +368,7 @@ class _Period:
             at = state.at if state else self._changed_at(lesson)
             weight = STALE.index(freshness) + round(check.share(lesson), 1)
             note = caveat or _STALE_WORDS[freshness]
-            facts.append(_Fact(lesson=lesson, at=max(at, self.since), note=note, weight=weight))
+            facts.append(_Fact(lesson=lesson, at=max(at, self.since, lesson.recorded_at), note=note, weight=weight))
         return facts
 
     def waiting(self) -> list[_Fact]:
@@ -422,7 +422,7 @@ class _Period:
 
     def _of_conflict(self, pair: Conflict) -> _Fact:
         at = max(pair.better.recorded_at, pair.worse.recorded_at)
-        values = f" ({pair.values[0]} or {pair.values[1]})" if all(pair.values) else ""
+        values = f" ({pair.difference})" if pair.slot else ""
         return _Fact(lesson=pair.better, at=at, note=f"cannot hold beside{values}", others=(pair.worse,), weight=1)
 
     def _last_harm(self) -> dict[LessonId, datetime]:

@@ -155,6 +155,8 @@ class ReviewItem:
     told: int
     area: str
     session: str
+    difference: str = ""
+    """Of a contradiction: what the two lessons differ in, in words for a person."""
     slot: str = ""
     """The subject on which two lessons differ; empty where only a link says that they do."""
     values: tuple[str, ...] = ()
@@ -445,7 +447,8 @@ def _look_at_contradiction(desk: _Desk, item: QueueItem) -> ReviewItem | None:
     newer = 0 if pair[0].validity.valid_from > pair[1].validity.valid_from else 1
     return replace(
         make_item(item, [desk.show(lesson) for lesson in pair]),
-        reason=conflict.reason, slot=conflict.slot, values=conflict.values if conflict.slot else (), newer=newer,
+        reason=conflict.reason, difference=conflict.difference, slot=conflict.slot,
+        values=conflict.values if conflict.slot else (), newer=newer,
     )  # fmt: skip
 
 

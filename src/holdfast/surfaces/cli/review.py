@@ -334,7 +334,7 @@ def conflict_lines(conflict: Conflict) -> list[str]:
     return [
         *_lesson_lines("1", conflict.better),
         *_lesson_lines("2", conflict.worse),
-        *labelled("differ in", _difference(conflict), LABEL),
+        *labelled("differ in", conflict.difference, LABEL),
         *labelled("the first", conflict.reason, LABEL),
     ]
 
@@ -355,9 +355,3 @@ def _lesson_lines(number: str, lesson: Lesson) -> list[str]:
     about += [lesson.provenance.person_name] if lesson.provenance.person_name else []
     about += [lesson.state] if lesson.state != "active" else []
     return [*labelled(number, lesson.insight, 3), f"   ({', '.join(about)})"]
-
-
-def _difference(conflict: Conflict) -> str:
-    if not conflict.slot:
-        return "one of them says that it contradicts the other"
-    return f"{conflict.slot}: {conflict.values[0]} / {conflict.values[1]}"
