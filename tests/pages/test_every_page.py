@@ -55,7 +55,7 @@ def addresses(memory: Memory) -> dict[str, str]:
     """An address of each page that one person has, by its name."""
     project = memory.location.project.id
     values = {"project": project, "lesson": _hostile(memory), "session": "s<b>1"}
-    rows = {row.name: row for row in PAGES if not row.is_served_only}
+    rows = {row.name: row for row in PAGES if not row.is_served_only and not row.path.endswith(".atom")}
     return {
         name: fill(row.path, {key: values[key] for key in re.findall(r"\{(\w+)\}", row.path)})[0]
         for name, row in rows.items()

@@ -240,7 +240,7 @@ def item_of(lesson: Lesson, at: datetime, note: str = "", others: tuple[LessonRe
     return DigestItem(
         lesson=lesson.id,
         short_id=short_id(lesson.id),
-        title=safe_title(lesson),
+        title="a forgotten lesson" if lesson.state == "forgotten" else safe_title(lesson),
         rule=lesson.insight,
         why=lesson.why,
         kind=lesson.kind,

@@ -46,7 +46,7 @@ from holdfast.reports.tuning import (
     QUOTE_SHOWN,
     QUOTES_SHOWN,
     REASON_SHOWN,
-    TEXT_SHOWN,
+    RULE_SHOWN,
 )
 from holdfast.text.window import clip
 
@@ -293,7 +293,7 @@ def reviewed(lesson: Lesson) -> ReviewedLesson:
     is_whole = lesson.insight.rstrip(".") == lesson.title.rstrip(".")
     return ReviewedLesson(
         id=lesson.id, short_id=short_id(lesson.id), title=lesson.title,
-        insight="" if is_whole else clip(lesson.insight, TEXT_SHOWN),
+        insight="" if is_whole else clip(lesson.insight, RULE_SHOWN),
         why=clip(lesson.why, REASON_SHOWN), how=clip(lesson.how, REASON_SHOWN), kind=lesson.kind, state=lesson.state,
         source=source_word(lesson).split(",")[0],
         person=lesson.provenance.person_name or lesson.provenance.author,
@@ -470,10 +470,10 @@ def word_lines(before: Lesson, after: Lesson) -> Iterator[DiffLine]:
     A title follows from the rule: it has lines of its own only where the rule is the same.
     """
     if before.insight == after.insight:
-        yield DiffLine(mark=" ", text=clip(after.insight, TEXT_SHOWN))
+        yield DiffLine(mark=" ", text=clip(after.insight, RULE_SHOWN))
     names = ("insight", "why", "how") if before.insight != after.insight else ("title", "why", "how")
     for name in names:
-        old, new = (clip(getattr(lesson, name), TEXT_SHOWN) for lesson in (before, after))
+        old, new = (clip(getattr(lesson, name), RULE_SHOWN) for lesson in (before, after))
         if old and new and old != new:
             yield DiffLine(mark="±", text=new, pieces=word_pieces(old, new))
         elif old != new:

@@ -43,7 +43,7 @@ QUICK_MOST = 200
 """Newest lessons that wait, which are listed before the memory was compared."""
 QUOTES_SHOWN, QUOTE_SHOWN = 2, 400
 """Quotes of one lesson, and characters of one quote, that are shown."""
-TEXT_SHOWN, REASON_SHOWN = 500, 240
+RULE_SHOWN, REASON_SHOWN = 500, 240
 """Characters of a rule, and of its reason or what to do, that are shown; its own page has the rest."""
 DIFF_LINES = 16
 """Lines of changed code that are shown of one lesson."""

@@ -25,6 +25,9 @@ def _subject(output: str, words: Sequence[str]) -> str:
         if line.startswith("[") and "] " in line:
             return line.partition("] ")[2].strip()
     for flag, message in pairwise(words):
-        if flag in ("-m", "-am", "--message") and not message.startswith("$("):
+        is_message = flag == "--message" or (
+            flag[:1] == "-" and flag[1:2] != "-" and flag.endswith("m")
+        )  # -m, -am, -qam
+        if is_message and not message.startswith("$("):
             return (message.strip().splitlines() or [""])[0]
     return ""
