@@ -71,12 +71,7 @@ from holdfast.recall.ask import ask
 from holdfast.recall.embed import embed_pending, embed_written
 from holdfast.recall.question import question
 from holdfast.recall.sessions import ask_across, only_turns, with_turns
-from holdfast.reports import (
-    changecheck as _changecheck,
-    digest as _digest,
-    recommendations as _recommendations,
-    topics as _topics,
-)
+from holdfast.reports import changecheck as _changecheck
 from holdfast.service import hook
 from holdfast.settings import Settings, child_environment, load_settings, read_secret
 from holdfast.wiring import TIMEOUT_SCALE, Opened, SystemClock, first_folder, load_host
@@ -91,9 +86,12 @@ from holdfast.workspace.local import LocalWorkspace
 if TYPE_CHECKING:
     from holdfast.home.remotes import Remote
     from holdfast.publishing.remote.exchange import ExchangeReport, Progress
+    from holdfast.reports.digest import Audience, MemoryDigest
+    from holdfast.reports.recommendations import Recommendation
     from holdfast.reports.sessionstory import Part, SessionStory
     from holdfast.reports.threads import ThreadChoice, Threads
     from holdfast.reports.timeline import SessionChoice, Timeline
+    from holdfast.reports.topics import TopicList
 
 P = ParamSpec("P")
 SYNC_LOCK = "sharing"
@@ -542,14 +540,65 @@ class Memory:
 
         return threads(self.services, self.location, choice or ThreadChoice())
 
-    digest = _here(_digest.make_digest)
-    topics = _here(_topics.find_topics)
-    rename_topic = _here(_topics.rename_topic)
-    merge_topics = _here(_topics.merge_topics)
-    split_topic = _here(_topics.split_topic)
-    recommendations = _here(_recommendations.recommend)
-    dismiss_recommendation = _here(_recommendations.dismiss)
-    restore_recommendation = _here(_recommendations.restore)
+    def digest(
+        self,
+        *,
+        since: datetime,
+        until: datetime | None = None,
+        audience: Audience = "me",
+        sees: Callable[[Lesson], bool] | None = None,
+        limit: int = 0,
+        quick: bool = False,
+    ) -> MemoryDigest:
+        """Return what was learnt, changed, contradicted and resolved in a period, what went stale and what waits."""
+        from holdfast.reports.digest import make_digest  # late, as above
+
+        return make_digest(
+            self.services, self.location, since=since, until=until, audience=audience, sees=sees, limit=limit,
+            quick=quick,
+        )  # fmt: skip
+
+    def topics(self, *, sees: Callable[[Lesson], bool] | None = None) -> TopicList:
+        """Return the topics of the newest active lessons of the project, which the reader may see."""
+        from holdfast.reports.topics import find_topics
+
+        return find_topics(self.services, self.location, sees=sees)
+
+    def rename_topic(self, name: str, new: str, *, sees: Callable[[Lesson], bool] | None = None) -> TopicList:
+        """Give a topic another name, and return the topics."""
+        from holdfast.reports.topics import rename_topic
+
+        return rename_topic(self.services, self.location, name, new, sees=sees)
+
+    def merge_topics(self, name: str, into: str, *, sees: Callable[[Lesson], bool] | None = None) -> TopicList:
+        """Make two topics one, under the name of the second, and return the topics."""
+        from holdfast.reports.topics import merge_topics
+
+        return merge_topics(self.services, self.location, name, into, sees=sees)
+
+    def split_topic(self, name: str, *, sees: Callable[[Lesson], bool] | None = None) -> TopicList:
+        """Take back the name of a topic, and every merge into it; return the topics."""
+        from holdfast.reports.topics import split_topic
+
+        return split_topic(self.services, self.location, name, sees=sees)
+
+    def recommendations(self, *, dismissed: bool = False, limit: int = 0, fresh: bool = True) -> list[Recommendation]:
+        """Return a few things that a person could do so that a lesson need not be told again."""
+        from holdfast.reports.recommendations import recommend
+
+        return recommend(self.services, self.location, dismissed=dismissed, limit=limit, fresh=fresh)
+
+    def dismiss_recommendation(self, key: str) -> Recommendation:
+        """Do not show the recommendation again, whoever looks; return it."""
+        from holdfast.reports.recommendations import dismiss
+
+        return dismiss(self.services, self.location, key)
+
+    def restore_recommendation(self, key: str) -> Recommendation:
+        """Show a dismissed recommendation again; return it."""
+        from holdfast.reports.recommendations import restore
+
+        return restore(self.services, self.location, key)
 
     # Checkpoints
 
