@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from holdfast.domain.team import ROLES, VERB_ROLES, Invitation, Member, Organisation, Role, Token
+from holdfast.domain.team import NO_TEAM, ROLES, VERB_ROLES, Invitation, Member, Organisation, Role, TeamProject, Token
 from holdfast.pages.table import ACTIONS, PAGES
 from holdfast.pages.team import VERB_WORDS
 from tests.surfaces.rest.world import SECRET, SHOP, World, open_world
@@ -236,6 +237,29 @@ def test_teams_and_projects_are_set_on_the_page(site: ServedSite) -> None:
     site.post(f"/team/projects/{SECRET}", {"name": "Secret-Lab"})
     assert site.post(f"/team/teams/{team['id']}/remove").status_code == 303
     assert site.post(f"/team/projects/{SHOP}/owners", {"codeowners": "* @wil\r\n"}).status_code == 303
+
+
+def test_a_project_of_one_persons_memory_stays_for_admins_when_it_is_renamed(site: ServedSite) -> None:
+    stores = site.world.home.team.stores
+    with stores.changing():
+        project = stores.records.get(TeamProject, SECRET)
+        assert project is not None
+        stores.records.put(replace(project, teams=(NO_TEAM,)))
+    page = html(site, "/team/settings")
+    assert "for admins alone" in page
+    assert 'name="is_closed" value="true" checked' in page
+    assert site.post(f"/team/projects/{SECRET}", {"name": "Attic", "is_closed": "true"}).status_code == 303
+    assert "Attic" in html(site, "/")
+    assert "Attic" not in html(site, "/", "writer")
+    assert site.post(f"/team/projects/{SECRET}", {"name": "Secret-Lab"}).status_code == 303
+    assert "Secret-Lab" in html(site, "/", "writer")
+
+
+def test_the_audit_log_says_in_words_what_was_done(site: ServedSite) -> None:
+    site.post("/team/tokens/new", {"name": "spare", "role": "reader", "days": "30"}, role="writer")
+    page = html(site, "/team/audit")
+    assert "made a token" in page
+    assert "token.issue" not in page
 
 
 def test_only_a_server_has_these_pages(site: ServedSite) -> None:

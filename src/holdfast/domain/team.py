@@ -116,6 +116,8 @@ class Organisation(TeamRecord):
     """The role of those."""
 
 
+NO_TEAM = "own"
+"""The id of a team that does not exist: a project of it is seen by admins alone. Ids of teams are longer."""
 ORGANISATION_RECORD = "organisation"
 
 

@@ -90,12 +90,33 @@ class AuditQuery:
     """An end of the log that somebody noted, which it has to contain."""
 
 
+ACT_WORDS = {
+    "organisation.make": "made the organisation", "organisation.change": "changed the settings",
+    "member.add": "added a member", "member.change": "changed a member", "member.sign_in": "signed in",
+    "member.link": "linked an account", "token.issue": "made a token", "token.revoke": "revoked a token",
+    "invitation.make": "made an invitation", "invitation.accept": "accepted an invitation",
+    "invitation.revoke": "revoked an invitation", "team.add": "added a team", "team.change": "changed a team",
+    "team.remove": "removed a team", "project.add": "added a project", "project.change": "changed a project",
+    "project.remove": "removed a project", "project.undo": "undid a change", "documents.send": "synced lessons",
+    "lesson.propose": "proposed a lesson", "lesson.remember": "stated a lesson", "lesson.revise": "revised a lesson",
+    "lesson.edit": "edited a lesson", "lesson.accept": "accepted a lesson", "lesson.reject": "rejected a lesson",
+    "lesson.confirm": "confirmed a lesson", "lesson.flag": "flagged a lesson",
+    "lesson.withdraw": "took back their word", "lesson.retire": "retired a lesson", "lesson.forget": "forgot a lesson",
+    "lesson.purge": "erased a lesson",
+    "lesson.keep": "kept a lesson", "lessons.import": "imported lessons", "session.learn": "sent what a session taught",
+    "topic.rename": "renamed a topic", "topic.merge": "merged topics", "topic.split": "split a topic",
+}  # fmt: skip
+"""Acts of the audit log in words; the log itself and its JSON have their names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLine:
     """An entry of the log, with names in place of ids where they are known."""
 
     entry: AuditEntry
     who: str
+    did: str
+    """What was done, in words."""
     target: str
     details: str
     lesson: str
@@ -190,6 +211,7 @@ def _audit_line(entry: AuditEntry, names: Mapping[str, str], projects: Mapping[s
     details = ", ".join(f"{name} {names.get(value, value)}" for name, value in entry.details.items() if value)
     return AuditLine(
         entry=entry, who=names.get(actor, program or {"system": "the server"}.get(actor, actor)),
+        did=ACT_WORDS.get(entry.action, entry.action.replace(".", " ").replace("_", " ")),
         target=names.get(entry.target, entry.target), details=details, lesson=entry.target if is_lesson else "",
         project=project if is_lesson else "",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.client.client import Client
-from holdfast.domain.team import Limits, Member, Organisation, Team, TeamProject
+from holdfast.domain.team import NO_TEAM, Limits, Member, Organisation, Team, TeamProject
 from holdfast.errors import InvalidValueError
 from holdfast.pages.page import ActionAnswer, ActionRow, Goal, NoValues, Page, PageRow
 from holdfast.pages.team import split_words, team_client
@@ -47,6 +47,8 @@ class SettingsData:
     teams: tuple[Team, ...]
     members: tuple[Member, ...]
     projects: tuple[TeamProject, ...]
+    closed: tuple[str, ...]
+    """Ids of the projects that only admins see, because nobody has opened them to others yet."""
 
 
 def make_settings(view: View, query: NoValues) -> Page:
@@ -58,13 +60,15 @@ def make_settings(view: View, query: NoValues) -> Page:
         for name, (label, hint) in LIMIT_WORDS.items()
     ]
     members = sorted(client.members(limit=SHOWN), key=lambda member: member.name.casefold())
+    teams = sorted(client.teams(limit=SHOWN), key=lambda team: team.name.casefold())
+    projects = sorted(client.projects(limit=SHOWN), key=lambda project: project.name.casefold())
     return Page(
         template="team-settings",
         data=SettingsData(
             organisation=organisation, limits=tuple(limits),
-            teams=tuple(sorted(client.teams(limit=SHOWN), key=lambda team: team.name.casefold())),
+            teams=tuple(teams),
             members=tuple(member for member in members if member.active),
-            projects=tuple(sorted(client.projects(limit=SHOWN), key=lambda project: project.name.casefold())),
+            projects=tuple(projects), closed=tuple(each.id for each in projects if NO_TEAM in each.teams),
         ),
     )  # fmt: skip
 
@@ -119,6 +123,8 @@ class ProjectForm:
 
     name: str
     teams: tuple[str, ...] = ()
+    is_closed: bool = False
+    """Whether it stays a project that only admins see, whatever `teams` says."""
     has_rules: bool = False
     """Whether the project has rules of its own."""
     confirmations: int = 0
@@ -188,8 +194,9 @@ def remove_team(door: Door, parameters: Mapping[str, str], form: NoValues) -> Ac
 def change_project(door: Door, parameters: Mapping[str, str], form: ProjectForm) -> ActionAnswer:
     """Change a project's name, who sees it, and its rules of review."""
     rules = {"rules": {"confirmations": form.confirmations, "owners": form.owners}} if form.has_rules else {}
+    seen_by = {} if form.is_closed else {"teams": list(form.teams)}
     client = _client(door).of_project(parameters["project"])
-    return _done(f"Changed: {client.change_project(name=form.name, teams=list(form.teams), **rules).name}.")
+    return _done(f"Changed: {client.change_project(name=form.name, **seen_by, **rules).name}.")
 
 
 def save_owners(door: Door, parameters: Mapping[str, str], form: OwnersForm) -> ActionAnswer:

@@ -7,15 +7,13 @@ meant for a second member. `PATCH /v1/projects/{project}` with `teams` opens one
 from __future__ import annotations
 
 from holdfast.domain.project import ORGANISATION, PERSONAL
-from holdfast.domain.team import ORGANISATION_RECORD, Organisation, TeamProject
+from holdfast.domain.team import NO_TEAM, ORGANISATION_RECORD, Organisation, TeamProject
 from holdfast.domain.vocabulary import ProjectId
 from holdfast.lessons.crossing import name_of
 from holdfast.ports.team import TeamServices
 from holdfast.team.audit import record_all
 from holdfast.team.tuning import ID_LENGTH, NAME_LENGTH
 
-NO_TEAM = "own"
-"""The id of a team that does not exist: a project of it is seen by admins alone. Ids of teams are longer."""
 SYSTEM = "system"
 
 

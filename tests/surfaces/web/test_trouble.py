@@ -18,6 +18,7 @@ from holdfast import Memory
 from holdfast.errors import (
     HoldfastError,
     LessonNotFoundError,
+    NotFoundError,
     RateLimitedError,
     SchemaTooNewError,
     SchemaTooOldError,
@@ -167,3 +168,21 @@ def test_every_page_answers_while_the_code_index_is_written(impatient: Site, hom
                 answer = impatient.get(fill(row.path, {name: values[name] for name in names})[0])
                 assert answer.status_code in (200, 303), f"{row.name}: {answer.text}"
         other.execute("ROLLBACK")
+
+
+def test_a_command_as_a_hint_is_shown_as_a_command_to_whoever_has_a_command_line() -> None:
+    error = NotFoundError("no session zz", hint="holdfast sessions")
+    assert error_data(error, is_served=False).hint == "On the command line: `holdfast sessions`."
+    assert error_data(error, is_served=True).hint == ""
+    known = LessonNotFoundError("no lesson zz", hint="holdfast list --state all")
+    assert error_data(known, is_served=False).hint.startswith("Search for its words")
+
+
+def test_a_form_that_fails_has_a_link_to_its_page(site: Site, memory: Memory) -> None:
+    lesson = memory.remember("Retries are capped at 3")
+    memory.forget(lesson.id)
+    page = site.address(f"lessons/{lesson.id}")
+    answer = site.post(f"lessons/{lesson.id}/confirm", referer=f"http://127.0.0.1{page}")
+    assert answer.status_code == 409
+    assert f'<a href="{page}">Back to the page</a>' in answer.text
+    assert "Holdfast show" not in answer.text

@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from holdfast.domain.team import Verb
 from holdfast.errors import ForbiddenError, HoldfastError, NotFoundError, NotSignedInError, RateLimitedError
 from holdfast.lean.texts import dumps
-from holdfast.pages.addresses import Match, is_ours
+from holdfast.pages.addresses import Addresses, Match, is_ours
 from holdfast.pages.frame import POLICY, STATIC, render, static_files
 from holdfast.pages.page import HTML, ActionAnswer, ActionRow, Page, PageRow
 from holdfast.pages.pagejson import page_json
@@ -206,6 +206,8 @@ class WebApp:
     def refuse(self, request: Request, error: Exception, is_json: bool | None = None) -> Response:
         """Return the answer that says what went wrong."""
         data = error_data(error, is_served=self._entrance.is_served)
+        if request.method == "POST":
+            data = replace(data, back=next(iter(_referring_page(request, self.addresses)), ""))
         if data.status == 500:
             _log.error("a page failed: %s", raw_path(request), exc_info=error)
         headers = {"retry-after": str(RETRY_S)} if data.is_passing else {}
@@ -275,17 +277,17 @@ def _way_back(request: Request, answer: ActionAnswer, view: View, pairs: list[tu
     """Return the address to show after an action: only ever a path of ours."""
     if answer.to is not None:
         return view.link(answer.to.name, **answer.to.parameters)
-    named = [value for name, value in pairs if name == BACK] + _referring_page(request, view)
+    named = [value for name, value in pairs if name == BACK] + _referring_page(request, view.addresses)
     return next((address for address in named if is_ours(address)), view.link("home" if view.of else "projects"))
 
 
-def _referring_page(request: Request, view: View) -> list[str]:
+def _referring_page(request: Request, addresses: Addresses) -> list[str]:
     """Return the address of our page that the form was on, where a browser without script tells it."""
     page = urlsplit(request.headers.get("referer", ""))
     if page.netloc != request.url.netloc:
         return []
     try:
-        view.addresses.page_at(page.path)
+        addresses.page_at(page.path)
     except NotFoundError:
         return []
     return [page.path + (f"?{page.query}" if page.query else "")]

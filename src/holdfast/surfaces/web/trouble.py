@@ -57,6 +57,8 @@ class ErrorData:
     command: str
     is_passing: bool
     """Whether trying again in a moment may succeed."""
+    back: str = ""
+    """The address of the page on which the form was that failed."""
 
 
 class MethodError(HoldfastError):
@@ -110,6 +112,8 @@ def error_data(error: Exception, *, is_served: bool) -> ErrorData:
     is_hidden = kind is BUG or (is_served and isinstance(error, StoreError))
     detail = "" if is_hidden else clean(str(error))[:1_000]
     hint = "" if is_hidden else clean(str(getattr(error, "hint", "")))[:1_000]
+    if hint.startswith("holdfast "):
+        hint = "" if kind.hint or is_served else f"On the command line: `{hint}`"
     sentences = (kind.hint, _sentence(hint)) if isinstance(error, StoreError) else (_sentence(hint) or kind.hint,)
     return ErrorData(
         status=kind.status, title=kind.title, detail=_sentence(detail), hint=" ".join(filter(None, sentences)),
