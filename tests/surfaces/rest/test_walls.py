@@ -22,7 +22,7 @@ from .world import SECRET, SHOP, World, found, open_world
 
 WORD = "zanzibar"
 ROLES = ("reader", "writer", "reviewer", "admin")
-VOLATILE = re.compile(r'"request":"[^"]*"|"last_used_at":"[^"]*"')
+VOLATILE = re.compile(r'"request":"[^"]*"|"last_used_at":"[^"]*"|"since":"[^"]*","until":"[^"]*"')
 FRACTION = re.compile(r"\d+\.\d+(?:e-\d+)?")
 
 
