@@ -50,7 +50,14 @@ def test_a_reviewer_finds_and_counts_it(site: ServedSite) -> None:
 
 def test_who_proposed_it_finds_it(site: ServedSite) -> None:
     assert "rounded" in site.get("search?q=vault", role="proposer").text
-    assert "rounded" in site.get("search", role="proposer").text
+    shown = site.get("search", role="proposer").text
+    assert "rounded" in shown
+    assert "2 lessons, newest first" in words_of(shown)
+
+
+@pytest.mark.parametrize(("role", "count"), [("reader", 0), ("proposer", 1), ("reviewer", 1)])
+def test_home_counts_the_unconfirmed_lessons_that_the_member_may_see(site: ServedSite, role: str, count: int) -> None:
+    assert site.get("", role=role, accept="application/json").json()["unconfirmed"] == count
 
 
 def test_a_server_without_a_work_tree_offers_no_verdicts_on_code(site: ServedSite) -> None:

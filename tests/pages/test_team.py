@@ -260,6 +260,7 @@ def test_the_audit_log_says_in_words_what_was_done(site: ServedSite) -> None:
     page = html(site, "/team/audit")
     assert "made a token" in page
     assert "token.issue" not in page
+    assert "kind browser" in page
 
 
 def test_only_a_server_has_these_pages(site: ServedSite) -> None:

@@ -29,6 +29,8 @@ CHANGES_READ = 300
 CHANGES_LOOKED_AT = 40
 """Newest changed lessons that are read."""
 CHANGES_SHOWN = 8
+SEEN_UNCONFIRMED = 500
+"""So many of the newest unconfirmed lessons are looked at to count those that a member without review may see."""
 COUNTED = 1_000
 """How far lessons are counted."""
 VERBS = {
@@ -120,7 +122,7 @@ def make_home(view: View, query: NoValues) -> Page:
     text = "\n\n".join(briefing.text for briefing in start if briefing.text)
     since = view.last_look or view.now - FIRST_LOOK
     changes, more = _changes(view, since)
-    unconfirmed, suspicious = _count(view, "candidate"), _count(view, "quarantined")
+    unconfirmed, suspicious = _unconfirmed(view), _count(view, "quarantined")
     health = look_at_health(memory, view.now, is_served=view.is_served)
     return Page(
         template="home",
@@ -221,6 +223,14 @@ def _count(view: View, state: State) -> int:
     """Count the project's lessons in that state, at most COUNTED."""
     where = LessonFilter(project=ProjectId(view.project.id), states=(state,), limit=COUNTED)
     return view.memory.services.store.count_by(where, "state", 1).get(state, 0)
+
+
+def _unconfirmed(view: View) -> int:
+    """Count the unconfirmed lessons, on a server only those that the reader may see."""
+    if view.may("review"):
+        return _count(view, "candidate")
+    where = LessonFilter(project=ProjectId(view.project.id), states=("candidate",), limit=SEEN_UNCONFIRMED)
+    return len(view.visible(view.memory.services.store.find(where)))
 
 
 def _waiting(view: View, undecided: int) -> Iterator[WaitingLine]:

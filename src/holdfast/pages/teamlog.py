@@ -107,6 +107,11 @@ ACT_WORDS = {
     "topic.rename": "renamed a topic", "topic.merge": "merged topics", "topic.split": "split a topic",
 }  # fmt: skip
 """Acts of the audit log in words; the log itself and its JSON have their names."""
+DETAIL_WORDS = {
+    "candidate": "unconfirmed", "active": "confirmed", "quarantined": "suspicious", "superseded": "replaced",
+    "session": "browser",
+}  # fmt: skip
+"""Values of an entry in the words of the pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +213,9 @@ def _audit_line(entry: AuditEntry, names: Mapping[str, str], projects: Mapping[s
     actor, project = entry.actor, entry.details.get("project", "")
     is_lesson = entry.action.startswith("lesson.") and project in projects and entry.action != "lesson.purge"
     program = f"program {actor.removeprefix('token:')}" if actor.startswith("token:") else ""
-    details = ", ".join(f"{name} {names.get(value, value)}" for name, value in entry.details.items() if value)
+    details = ", ".join(
+        f"{name} {names.get(value, DETAIL_WORDS.get(value, value))}" for name, value in entry.details.items() if value
+    )
     return AuditLine(
         entry=entry, who=names.get(actor, program or {"system": "the server"}.get(actor, actor)),
         did=ACT_WORDS.get(entry.action, entry.action.replace(".", " ").replace("_", " ")),

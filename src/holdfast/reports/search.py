@@ -202,7 +202,7 @@ def _newest(searcher: Searcher, request: SearchRequest) -> LessonSearch:
         counts = dict(store.count_facets(counted, COUNTED_FACETS, 10 * FACET_VALUES).items())
         counts["time"] = _periods(searcher, request, lessons)
         counts["freshness"] = Counter(each.freshness for each in lessons)
-        count = sum(counts["state"].values())
+        count = max(sum(counts["state"].values()), len(lessons))  # a member's own proposals are shown and not counted
         is_least = count == RESULTS_COUNTED
     facets = [_facet(request, name, _named(searcher, name, counts, lessons)) for name in ORDER]
     if after and not request.freshness:
