@@ -279,9 +279,9 @@ def test_broken_files_of_a_clone_are_named_stored_and_change_nothing(team: list[
         (f"copy-{short}.md:2:1", "the same id as"),
         ("another-name.md:2:1", "renamed"),
         (f"{files['latin'].name}:{spoilt}:", "not UTF-8"),
-        (f"{files['trusting'].name}:3:1", "unknown key 'trust'"),
-        (f"{files['capturing'].name}:3:1", "unknown key 'capture'"),
-        (f"{files['running'].name}:3:1", "unknown key 'hooks'"),
+        (f"{files['trusting'].name}:4:1", "unknown key 'trust'"),
+        (f"{files['capturing'].name}:4:1", "unknown key 'capture'"),
+        (f"{files['running'].name}:4:1", "unknown key 'hooks'"),
     ):
         assert any(f"{root}/{place}" in row and reason in row for row in result.stderr.splitlines()), (
             place,
@@ -391,4 +391,4 @@ def test_a_broken_file_fails_a_check_with_its_place(team: list[Member]) -> None:
     path.write_text(path.read_text().replace("kind: ", "capture: on\nkind: ", 1))
     result = run("sync", "-C", str(ada.folder))
     assert result.exit_code == 1
-    assert f"{os.path.relpath(path, ada.folder)}:3:1: unknown key 'capture'" in result.stderr
+    assert f"{os.path.relpath(path, ada.folder)}:4:1: unknown key 'capture'" in result.stderr
