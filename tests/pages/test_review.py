@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast import Memory
+from holdfast.domain.lesson import Link
 from tests.surfaces.rest.requests import fresh_words
 from tests.surfaces.rest.world import SHOP, World, open_world
 from tests.upkeep.tidying.stand_in import FLOATS, FLOATS_TOO, put
@@ -31,6 +32,16 @@ def test_every_row_says_what_its_buttons_do_and_posts_it(memory: Memory, site: S
     undone = site.post(answer.json()["undo"]["action"], answer.json()["undo"]["fields"], accept="application/json")
     assert undone.status_code == 200, undone.text
     assert [row["item"]["kind"] for row in site.json("review")["rows"]] == ["waiting", "tidy"]
+
+
+def test_accepting_a_revision_also_takes_the_rows_of_what_it_replaces_away(memory: Memory, site: Site) -> None:
+    (known,) = put(memory, "Call `put` before `get`.", state="active")
+    (revision,) = put(
+        memory, "Call `put` twice before `get`.", state="candidate", links=(Link(kind="refines", target=known.id),)
+    )
+    page = site.html("review?kind=waiting")
+    assert f'/lessons/{revision.id}/accept" data-closes="{known.id}"' in page
+    assert "Call <code>put</code> twice before" in page
 
 
 def test_a_refused_step_stays_away_until_it_is_proposed_again(memory: Memory, site: Site) -> None:

@@ -109,7 +109,7 @@ def test_a_revision_that_waits_shows_what_it_would_change(memory: Memory) -> Non
     (line,) = look.diff
     assert (line.mark, line.text) == ("±", "Keep lines under 120 characters.")
     assert [(piece.mark, piece.text) for piece in line.pieces if piece.mark] == [("removed", "100"), ("added", "120")]
-    assert look.replaces == old.id[-8:]
+    assert (look.replaces, look.replaced) == (old.id[-8:], old.id)
 
 
 def test_a_lesson_whose_code_changed_is_shown_with_the_changed_lines_until_somebody_decides(

@@ -426,7 +426,7 @@ def test_a_shell_completes_ids_with_their_titles_and_hosts() -> None:
 def test_saving_the_opposite_of_an_active_lesson_names_it() -> None:
     known = remember("Use app.run in production")
     result = run("remember", "Don't use app.run in production")
-    assert f"note: it contradicts {known}, which is active too: Use app.run in production" in result.stderr
+    assert f"note: it contradicts {known}, which is confirmed too: Use app.run in production" in result.stderr
     assert "hint: holdfast review --keep" in result.stderr
     assert "contradicts" not in run("remember", "Wheels are built on tags").stderr
     listed = told_json("remember", "Never use app.run in production")["contradicts"]

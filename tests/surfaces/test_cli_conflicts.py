@@ -35,7 +35,7 @@ def test_saving_says_whose_place_a_lesson_takes_and_what_it_contradicts() -> Non
     assert f"it replaces {old}; to bring that lesson back: holdfast undo" in closing.stderr
     always = short_of(ALWAYS)
     noted = run("remember", NEVER)
-    assert f"note: it contradicts {always}, which is active too" in noted.stderr
+    assert f"note: it contradicts {always}, which is confirmed too" in noted.stderr
     assert "hint: holdfast review --keep" in noted.stderr
 
 

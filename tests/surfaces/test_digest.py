@@ -9,6 +9,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from holdfast import Memory
+from holdfast.surfaces.cli.digest import to_fit
 from tests.codebase import Codebase
 from tests.surfaces.terminal import run, told, told_json
 
@@ -75,3 +76,14 @@ def test_without_a_chosen_model_nothing_is_sent(folder: str) -> None:
     result = run("digest", "-C", folder, "--with-model")
     assert result.exit_code == 1
     assert "no model is chosen, so nothing was sent" in result.stderr
+
+
+def test_long_lines_are_broken_beside_the_id_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["Learnt (1)", "  1f0c9a2b  " + "ferries leave " * 9 + "(Ada)", "            " + "the pier moved " * 9]
+    assert list(to_fit(lines)) == lines
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    broken = list(to_fit(lines))
+    assert max(map(len, broken)) <= 80
+    assert all(line.startswith("            ") for line in broken[2:])
+    assert " ".join(" ".join(broken).split()) == " ".join(" ".join(lines).split())

@@ -203,8 +203,9 @@ def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[VerdictButton]:
         case "waiting":
             meaning = f"It becomes confirmed and replaces {look.replaces}." if look.replaces else ACCEPT
             yield VerdictButton(
-                action="accept", label="Accept", key="a", meaning=meaning, parameters=first, tone="main"
-            )
+                action="accept", label="Accept", key="a", meaning=meaning, parameters=first, tone="main",
+                closes=(look.replaced,) if look.replaced else (),
+            )  # fmt: skip
             yield VerdictButton(action="reject", label="Reject", key="x", meaning=REJECT, parameters=first)
         case "tidy" if step is not None:
             fields = step_fields(step)

@@ -167,6 +167,8 @@ class ReviewItem:
     """What a verdict for it would change: of a revision, the lesson that it replaces; of a proposal, the result."""
     replaces: str = ""
     """Short id of the lesson that it would replace."""
+    replaced: str = ""
+    """That lesson's whole id."""
 
 
 def collect(services: Services, location: Location) -> list[QueueItem]:
@@ -460,7 +462,8 @@ def _look_at_waiting(desk: _Desk, item: QueueItem) -> ReviewItem | None:
     targets = [link.target for link in lesson.links if link.kind == "refines"]
     for revised in get_readable(desk.services.store, targets):
         if revised.state == "active":
-            return replace(look, diff=tuple(word_lines(revised, lesson)), replaces=short_id(revised.id))
+            diff = tuple(word_lines(revised, lesson))
+            return replace(look, diff=diff, replaces=short_id(revised.id), replaced=revised.id)
     return look
 
 

@@ -17,6 +17,7 @@ import pytest
 from holdfast import Memory
 from holdfast.errors import (
     HoldfastError,
+    IllegalTransitionError,
     LessonNotFoundError,
     NotFoundError,
     RateLimitedError,
@@ -176,6 +177,11 @@ def test_a_command_as_a_hint_is_shown_as_a_command_to_whoever_has_a_command_line
     assert error_data(error, is_served=True).hint == ""
     known = LessonNotFoundError("no lesson zz", hint="holdfast list --state all")
     assert error_data(known, is_served=False).hint.startswith("Search for its words")
+
+
+def test_a_state_has_the_word_that_the_pages_have_for_it() -> None:
+    error = IllegalTransitionError("lesson 373d495e does not wait for review: it is superseded")
+    assert error_data(error, is_served=False).detail == "Lesson 373d495e does not wait for review: it is replaced."
 
 
 def test_a_form_that_fails_has_a_link_to_its_page(site: Site, memory: Memory) -> None:

@@ -48,7 +48,7 @@
   async function post(address, body) {
     const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" } });
     const said = await answer.json();
-    if (!answer.ok) throw new Error([said.title, said.detail, said.hint].filter(Boolean).join(" "));
+    if (!answer.ok) throw new Error([said.title && `${said.title}.`, said.detail, said.hint].filter(Boolean).join(" "));
     return said;
   }
 

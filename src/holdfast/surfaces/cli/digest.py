@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import inf
 
 import click
@@ -21,6 +22,8 @@ from holdfast.surfaces.cli.screen import answer_json, note, say, wrapped
 
 CHECK_FORMATS = ("text", "markdown", "sarif")
 FORMATS = ("text", "markdown", "json", "atom")
+BESIDE_ID = 12
+"""Characters before the text beside a lesson's id."""
 
 
 @command(
@@ -74,9 +77,19 @@ def _print(made: MemoryDigest, words: DigestParagraph | None, form: str) -> None
         say("", *wrapped(words.text), f"({words.model})")
         if form == "text":
             say("")
-    say(*rest)
+    say(*(rest if form == "markdown" else to_fit(rest)))
     for why in words.dropped if words is not None else ():
         note(f"a sentence of {words.model if words else ''} was dropped: {why}")
+
+
+def to_fit(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, those broken that are longer than the terminal is wide; ids stand alone at the left."""
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        hanging = BESIDE_ID if indent else 0
+        first, *rest = wrapped(line.lstrip(), hanging)
+        yield " " * indent + first
+        yield from (" " * hanging + more for more in rest)
 
 
 def _in_words(memory: Memory, made: MemoryDigest) -> DigestParagraph:

@@ -30,7 +30,7 @@ PARTS: dict[str, Part] = {
     "holdfast sessions", "holdfast sessions --branch main --limit 5", "holdfast sessions --last",
     "holdfast sessions 5fcd7193", "holdfast sessions 5fcd7193 --whole asked", memory=True,
 )  # fmt: skip
-@click.argument("session", metavar="ID", default="")
+@click.argument("session", metavar="[ID]", default="")
 @click.option("--branch", default="", help="Only sessions that worked on this branch.")
 @click.option("--person", default="", help="Only sessions of this person, by name.")
 @click.option("--host", default="", help="Only sessions of this host, such as claude-code.")

@@ -78,3 +78,5 @@ def _answer(call: Call, listed: TopicList) -> None:
     have = "has" if listed.without == 1 else "have"
     rest = f"; {listed.without:,} of {counted(listed.lessons, 'lesson')} {have} none" if listed.lessons else ""
     note(f"{counted(len(listed.topics), 'topic')}{rest}")
+    if not listed.topics:
+        note("a topic needs three confirmed lessons with the same tag, folder or words")

@@ -45,7 +45,7 @@ def print_written(call: Call, lesson: Lesson, rivals: Sequence[Lesson] = ()) -> 
         if link.kind == "supersedes":
             note(f"it replaces {short_id(link.target)}; to bring that lesson back: holdfast undo")
     for rival in rivals:
-        note(f"note: it contradicts {short_id(rival.id)}, which is active too: {rival.title}")
+        note(f"note: it contradicts {short_id(rival.id)}, which is confirmed too: {rival.title}")
     if rivals and lesson.state == "active":
         note(f"hint: holdfast review --keep {short_id(lesson.id)}, if this one replaces it")
 

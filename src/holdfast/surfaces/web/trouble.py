@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from holdfast.errors import (
@@ -28,6 +29,7 @@ from holdfast.errors import (
     TakenError,
 )
 from holdfast.lean.plain import clean
+from holdfast.pages.frame import STATE_WORDS
 from holdfast.pages.reading import WrongQueryError
 
 RETRY_S = 2
@@ -111,6 +113,8 @@ def error_data(error: Exception, *, is_served: bool) -> ErrorData:
     kind = next((kind for cls, kind in KINDS if isinstance(error, cls)), BUG)
     is_hidden = kind is BUG or (is_served and isinstance(error, StoreError))
     detail = "" if is_hidden else clean(str(error))[:1_000]
+    if isinstance(error, IllegalTransitionError):
+        detail = _STATE.sub(lambda named: STATE_WORDS[named[0]], detail)
     hint = "" if is_hidden else clean(str(getattr(error, "hint", "")))[:1_000]
     if hint.startswith("holdfast "):
         hint = "" if kind.hint or is_served else f"On the command line: `{hint}`"
@@ -119,6 +123,10 @@ def error_data(error: Exception, *, is_served: bool) -> ErrorData:
         status=kind.status, title=kind.title, detail=_sentence(detail), hint=" ".join(filter(None, sentences)),
         command="" if is_served else kind.command, is_passing=kind.is_passing,
     )  # fmt: skip
+
+
+_STATE = re.compile(rf"(?<=\bis )(?:{'|'.join(STATE_WORDS)})\b")
+"""A state's name at the end of "lesson 1f0c9a2b is superseded"."""
 
 
 def _sentence(text: str) -> str:
