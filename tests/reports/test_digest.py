@@ -110,6 +110,20 @@ def test_a_settled_contradiction_is_resolved_and_an_open_one_contradicted(timed:
     assert pnpm.id not in ids(digest, "learnt") + ids(digest, "changed")
 
 
+def test_a_contradiction_that_was_settled_and_opened_again_is_not_resolved(timed: Memory, clock: FixedClock) -> None:
+    always = timed.remember("Always open the harbour gate at noon")
+    never = timed.remember("Never open the harbour gate at noon")
+    clock.advance(60)
+    timed.keep_both(never.id, always.id)
+    clock.advance(60)
+    assert ids(timed.digest(since=BEGUN), "resolved") != []
+    timed.undo()
+    clock.advance(60)
+    digest = timed.digest(since=BEGUN)
+    assert ids(digest, "resolved") == []
+    assert len(ids(digest, "contradicted")) == 1
+
+
 def test_a_lesson_that_outcomes_refute_is_contradicted(timed: Memory, clock: FixedClock) -> None:
     lesson = timed.remember("The harbour closes at ten.")
     clock.advance(86_400)

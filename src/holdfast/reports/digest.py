@@ -343,7 +343,7 @@ class _Period:
         """Return the lessons that a contradiction was settled for, each with those that it closed."""
         facts = []
         for lesson, _ in self._pairs("active"):
-            settled = next((change for change in self.changes[lesson.id] if change.verb == SETTLED), None)
+            settled = self._settlement(lesson)
             if settled is None:
                 continue
             closed = self._replaced(lesson)
@@ -418,7 +418,18 @@ class _Period:
         return tuple(each for each in before if each.state == "active" and self._shows(each))
 
     def _was_settled(self, lesson: Lesson) -> bool:
-        return any(change.verb == SETTLED for change in self.changes[lesson.id])
+        return self._settlement(lesson) is not None
+
+    def _settlement(self, lesson: Lesson) -> Change | None:
+        """Return the newest change of the period that settled a contradiction of the lesson and was not undone."""
+        undone: set[str] = set()
+        for change in self.changes[lesson.id]:
+            if change.id in undone:
+                continue
+            if change.verb == SETTLED:
+                return change
+            undone.add(change.undone)
+        return None
 
     def _of_conflict(self, pair: Conflict) -> _Fact:
         at = max(pair.better.recorded_at, pair.worse.recorded_at)
