@@ -110,7 +110,7 @@ def _not_waiting(lesson: Lesson) -> IllegalTransitionError:
 # Confirm: records that a lesson holds for the present code. Its anchors are renewed; nothing else of it changes
 
 
-ENDED = ("superseded", "retired", "forgotten")
+ENDED: tuple[State, ...] = ("superseded", "retired", "forgotten")
 
 
 def confirm(services: Services, location: Location, ref: str, *, author: str = "") -> Lesson:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from holdfast.curation.review import WAITING
 from holdfast.domain.briefing import Briefing
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.records import Change
@@ -205,15 +206,12 @@ def _changes(view: View, since: datetime) -> tuple[tuple[ChangeLine, ...], bool]
 
 
 def _change_line(change: Change, lesson: Lesson) -> ChangeLine:
-    words = "waits for a decision" if lesson.state in WAITS and change.verb in ("learn", "remember") else ""
+    words = "waits for a decision" if lesson.state in WAITING and change.verb in ("learn", "remember") else ""
     title = FORGOTTEN if lesson.state == "forgotten" else lesson.title
     return ChangeLine(
         lesson=lesson.id, title=title, words=words or VERBS.get(change.verb, change.verb.replace("_", " ")),
         at=change.at,
     )  # fmt: skip
-
-
-WAITS: tuple[State, ...] = ("candidate", "quarantined")
 
 
 # What waits

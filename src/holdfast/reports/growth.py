@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import dropwhile
 
+from holdfast.curation.review import ENDED, WAITING
 from holdfast.domain.project import Location
 from holdfast.domain.vocabulary import STATES, State
 from holdfast.ports.services import Services
@@ -15,9 +16,6 @@ from holdfast.ports.store import EVERY, LessonFilter, VersionSpan
 from holdfast.reports.keptcounts import kept_count
 from holdfast.reports.telling import monday
 from holdfast.reports.tuning import WEEK
-
-UNCONFIRMED: tuple[State, ...] = ("candidate", "quarantined")
-ENDED: tuple[State, ...] = ("superseded", "retired", "forgotten")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +82,8 @@ def _week(spans: list[VersionSpan], end: int, begin: date) -> GrowthWeek:
     def count(states: tuple[State, ...], at: int) -> int:
         return sum(span.count for span in spans if span.state in states and span.is_current_at(at))
 
-    confirmed, unconfirmed, ended = (count(states, end) for states in (("active",), UNCONFIRMED, ENDED))
-    before = count(("active", *UNCONFIRMED, *ENDED), end - 1)
+    confirmed, unconfirmed, ended = (count(states, end) for states in (("active",), WAITING, ENDED))
+    before = count(("active", *WAITING, *ENDED), end - 1)
     return GrowthWeek(
         begin=begin,
         confirmed=confirmed,
