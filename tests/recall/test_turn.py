@@ -17,8 +17,6 @@ from holdfast.testing.builders import START, make_checkpoint, make_delivery
 from tests.recall.test_moments import TESTS, deliver, edit, happened, keep, shown
 
 QUEUE = "Drain the retry queue before shutdown; pending jobs are lost otherwise."
-FUNCTIONS = "New functionality is expected to come with tests."
-"""Says what TESTS says, to whoever groups them."""
 
 
 def turn_of(memory: Memory, moment: Any = "prompt", **fields: Any) -> Situation:

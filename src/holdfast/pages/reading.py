@@ -57,16 +57,6 @@ def read_values(kind: Callable[..., Q], pairs: Sequence[tuple[str, str]]) -> Q:
         raise WrongQueryError(f"something is missing: one of {', '.join(missing)}", hint="fill in the form") from exc
 
 
-def render_query(record: Any, **changes: Any) -> str:
-    """Return the query string of a record with those fields changed, without fields at their default."""
-    pairs: list[tuple[str, str]] = []
-    for each in fields(record):
-        value = changes.get(each.name, getattr(record, each.name))
-        if value != each.default:
-            pairs += [(each.name, text) for text in _texts(value)]
-    return urlencode(pairs)
-
-
 def encode(values: dict[str, Any]) -> str:
     """Return the query string of those values, without empty ones."""
     return urlencode([(name, text) for name, value in values.items() for text in _texts(value)])

@@ -21,8 +21,6 @@ ABSENT_STATUS = 127
 """What a shell returns for a command it cannot find."""
 MOST_WORDS = 4
 """Words in front of a command that are a wrapper."""
-RULE_LIMIT = 160
-"""Characters of a rule about two forms of a command."""
 REPAIRS = 2
 """Preparing commands beyond which nobody can say which one mattered."""
 _ABSENT = re.compile(

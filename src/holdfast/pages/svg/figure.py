@@ -35,11 +35,6 @@ class Canvas:
         """The width of the field."""
         return self.width - self.left - self.right
 
-    @property
-    def inner_height(self) -> float:
-        """The height of the field."""
-        return self.height - self.top - self.bottom
-
 
 def figure(caption: Caption, canvas: Canvas, *children: Markup, kind: str, has_links: bool = False) -> Markup:
     """Return the picture. `kind` is its class beside `picture`.
