@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.store import Facet, LessonFilter
 from holdfast.stores.postgresql import derived
 from holdfast.stores.postgresql.lessons import lesson_or_none
@@ -36,13 +35,7 @@ def catch_up(tenant: Tenant) -> None:
     """Add the facets of the lessons that have none. A store that cannot be written stays as it is."""
     if not tenant.read(is_behind):
         return
-    try:
-        while tenant.write(_add_some):
-            pass
-    except StoreCorruptError:
-        raise
-    except StoreError:
-        pass  # read-only, full or busy: the facets that are there answer
+    tenant.catch_up(_add_some)
 
 
 def _add_some(sql: Sql) -> bool:

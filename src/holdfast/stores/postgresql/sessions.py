@@ -12,7 +12,6 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.domain.vocabulary import ProjectId
-from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.ports.store import SessionFilter, SessionRow
 from holdfast.stores._shared.rows import DAMAGED, instant, micros, record_of
 from holdfast.stores._shared.sessions import SessionPart, opening_of, sum_up
@@ -32,13 +31,7 @@ def add_new(sql: Sql, before: int, events: Sequence[tuple[int, Event]]) -> None:
 
 def catch_up(tenant: Tenant) -> None:
     """Add the events that no row has. A store that cannot be written stays as it is."""
-    try:
-        while tenant.write(_add_some):
-            pass
-    except StoreCorruptError:
-        raise
-    except StoreError:
-        pass  # read-only, full or busy: the rows that are there answer
+    tenant.catch_up(_add_some)
 
 
 def _add_some(sql: Sql) -> bool:

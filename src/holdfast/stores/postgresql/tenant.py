@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from holdfast.errors import StoreDeadlockError, StoreError, StoreLockedError, StoreUnavailableError
+from holdfast.errors import StoreCorruptError, StoreDeadlockError, StoreError, StoreLockedError, StoreUnavailableError
 from holdfast.stores.postgresql.cache import Cache
 from holdfast.stores.postgresql.database import Database
 from holdfast.stores.postgresql.failures import translate
@@ -98,6 +98,16 @@ class Tenant:
             return self._translated(part)
         self._end_held()
         return self._twice(WRITE, work)
+
+    def catch_up(self, add_some: Callable[[Sql], bool]) -> None:
+        """Write until `add_some` returns that nothing is left. A store that cannot be written stays as it is."""
+        try:
+            while self.write(add_some):
+                pass
+        except StoreCorruptError:
+            raise
+        except StoreError:
+            pass  # read-only, full or busy: what is there already answers
 
     @contextmanager
     def reading(self) -> Iterator[None]:

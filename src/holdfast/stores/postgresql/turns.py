@@ -13,7 +13,6 @@ from typing import Any
 
 from holdfast.domain.event import Event
 from holdfast.domain.query import Query
-from holdfast.errors import StoreCorruptError, StoreError
 from holdfast.lean.plain import clean
 from holdfast.ports.store import SpokenTurn, TurnMatch, TurnMatches
 from holdfast.ranking.tuning import TURN_PROMPT_WEIGHT
@@ -44,13 +43,7 @@ Hit = tuple[int, float]
 
 def catch_up(tenant: Tenant) -> None:
     """Index the sessions with events that are not indexed yet. A store that cannot be written stays as it is."""
-    try:
-        while tenant.write(_index_some):
-            pass
-    except StoreCorruptError:
-        raise
-    except StoreError:
-        pass  # read-only, full or busy: what is indexed answers
+    tenant.catch_up(_index_some)
 
 
 def _index_some(sql: Sql) -> bool:
