@@ -192,7 +192,7 @@ def verdicts_on(view: View, look: ReviewItem, step: Step | None = None) -> Itera
     if view.may("review"):
         yield from _reviewers(look, step)
     elif view.may("judge") and look.kind == "waiting":
-        yield from _members(look)
+        yield from _members(look, is_own=look.lessons[0].person == view.person.name)
 
 
 def _reviewers(look: ReviewItem, step: Step | None) -> Iterator[VerdictButton]:
@@ -236,13 +236,15 @@ def _on_contradiction(look: ReviewItem) -> Iterator[VerdictButton]:
     )
 
 
-def _members(look: ReviewItem) -> Iterator[VerdictButton]:
+def _members(look: ReviewItem, *, is_own: bool) -> Iterator[VerdictButton]:
+    """Yield what a member may say of a proposal. Who proposed it cannot confirm it."""
     first = {"lesson": look.lessons[0].id}
     holds, wrong = (
         "You say that it holds. A rule of the team may confirm it by that.",
         "Reviewers see that you doubt it.",
     )
-    yield VerdictButton(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
+    if not is_own:
+        yield VerdictButton(action="confirm", label="Confirm", key="a", meaning=holds, parameters=first, tone="main")
     yield VerdictButton(
         action="flag", label="Flag as incorrect", key="x", meaning=wrong, parameters=first,
         fields={"reason": "incorrect"},
