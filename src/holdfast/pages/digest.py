@@ -12,7 +12,7 @@ from holdfast.pages.reading import WrongQueryError
 from holdfast.pages.view import View
 from holdfast.reports.digest import MemoryDigest
 from holdfast.reports.digesttext import counts_line, period_words, render_atom
-from holdfast.reports.keptcounts import kept_count
+from holdfast.reports.keptcounts import kept_answer, newest_judgement
 from holdfast.reports.tuning import DIGEST_MOST, FEED_ITEMS
 
 PERIODS = {"24h": "a day", "7d": "a week", "30d": "a month", "1y": "a year"}
@@ -82,15 +82,17 @@ def make_feed(view: View, query: DigestFeedQuery) -> Page:
 
 
 def _digest(view: View, since: datetime, audience: Literal["me", "team"], limit: int, what: str) -> MemoryDigest:
-    """Return the digest; over a person's own file the one of a moment ago, if memory has not changed since."""
+    """Return the digest, or the one that a reader of the same lessons got a moment ago, if nothing changed since."""
 
     def make() -> MemoryDigest:
         return memory.digest(since=since, audience=audience, sees=view.sees, limit=limit, quick=True)
 
     memory = view.memory
-    if view.is_served or view.is_static:
-        return make()  # readers see different things
-    return kept_count(memory.services, memory.location, ("digest", what, audience, limit), make)
+    if view.is_static:
+        return make()  # for readers who may be anybody
+    services, location = memory.services, memory.location
+    key = "digest", what, audience, limit, view.sight(), location.root, location.branch, location.commit
+    return kept_answer(services, location, key, newest_judgement(services, location), make)
 
 
 def _begin(view: View, since: str) -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -45,6 +45,8 @@ class View:
     person: Person = NOBODY
     sees: Callable[[Lesson], bool] = lambda lesson: True
     """Whether the reader may see that lesson: on a server, others' proposals are hidden from most members."""
+    sight: Callable[[], Hashable] = lambda: ""
+    """What stands for the lessons that `sees` takes: what is kept of a page is shown to readers with an equal one."""
     last_look: datetime | None = None
     """When this browser looked at the project's home page before; None: never."""
     is_served: bool = False

@@ -22,7 +22,7 @@ from holdfast.lessons.staging import hidden_here
 from holdfast.outcomes.trouble import FileTrouble, SessionTrouble, load_trouble
 from holdfast.ports.services import Services
 from holdfast.ports.store import EVERY, LessonFilter
-from holdfast.reports.keptcounts import kept_count
+from holdfast.reports.keptcounts import kept_answer, newest_change
 from holdfast.reports.tuning import (
     CHECKED_LESSONS,
     CHECKED_S,
@@ -118,14 +118,25 @@ def map_of(
     """
     area = area.strip("/")
     active = LessonFilter(project=location.project.id, states=("active",), area=area, limit=EVERY)
-    if only is None:
-        lessons, total = kept_count(services, location, ("map", area), lambda: _count(services, active))
-    else:
-        lessons, total = _count_some(services, active, only)
-    sizes = _sizes(services, location)
+    checks, sizes = _checks(services, location, active, only), _sizes(services, location)
     sessions = [] if only else load_trouble(services.store, location.project.id)
+
+    def build() -> CodeMap:
+        lessons, total = _count(services, active) if only is None else _count_some(services, active, only)
+        return _built(area, sizes, sessions, checks, lessons, total)
+
+    if only is not None:
+        return build()
+    mark = newest_change(services), sizes, sessions, checks
+    return kept_answer(services, location, ("map", area), mark, build)
+
+
+def _built(
+    area: str, sizes: Mapping[str, int], sessions: Sequence[SessionTrouble], checks: _Checks,
+    lessons: Mapping[str, int], total: int,
+) -> CodeMap:  # fmt: skip
+    """Put the map together: lessons of each file and all of the area, beside the code, its trouble and the checks."""
     troubles = _by_file(sessions, {*sizes, *lessons})
-    checks = _checks(services, location, active, only)
     inside = f"{area}/" if area else ""
     paths = sorted(path for path in {*sizes, *lessons, *troubles} if path.startswith(inside))
     nothing = FileTrouble()

@@ -29,7 +29,7 @@ from holdfast.rendering.lines import safe_title
 from holdfast.reports.advice import ADVICE, AdviceKind, Suggestion
 from holdfast.reports.codeadvice import advise_on_code
 from holdfast.reports.digest import LessonRef
-from holdfast.reports.keptcounts import kept_count
+from holdfast.reports.keptcounts import kept_answer, kept_count, newest_judgement
 from holdfast.reports.repeated import find_repeated_rules
 from holdfast.reports.trouble import find_trouble
 from holdfast.reports.tuning import ADVICE_LESSONS, ADVICE_MOST, ADVICE_READ, ADVICE_SESSIONS
@@ -67,25 +67,32 @@ def recommend(
     """
     if not location.has_work_tree:
         return []
-    hidden = hidden_here(services, location)
-    where = LessonFilter(project=location.project.id, states=("active",), limit=ADVICE_READ)
-    lessons = [lesson for lesson in services.store.find(where) if lesson.id not in hidden]
-
-    def advise() -> list[Suggestion]:
-        pairs = kept_count(services, location, "conflicts", lambda: find_conflicts(services, location))
-        disputed = {lesson.id for pair in pairs for lesson in (pair.better, pair.worse)}
-        undisputed = [lesson for lesson in lessons if lesson.id not in disputed]
-        return [
-            *find_repeated_rules(services, location, undisputed),
-            *advise_on_code(services, location, undisputed),
-            *find_trouble(services, location, lessons),
-        ]
-
-    advice = advise() if fresh else kept_count(services, location, ("recommendations", location.commit), advise)
-    known = {lesson.id: lesson for lesson in lessons}
+    if fresh:
+        known, advice = _advise(services, location)
+    else:
+        what = "recommendations", location.root, location.branch, location.commit
+        mark = newest_judgement(services, location)
+        known, advice = kept_answer(services, location, what, mark, lambda: _advise(services, location))
     gone = _Dismissed.read(services, location)
     shown = [_recommendation(each, known, gone) for each in advice if dismissed or not gone.has(each)]
     return [each for kind in ADVICE for each in [row for row in shown if row.kind == kind][: limit or ADVICE_MOST]]
+
+
+def _advise(services: Services, location: Location) -> tuple[dict[LessonId, Lesson], list[Suggestion]]:
+    """Return all advice, dismissed or not, and the lessons that it names."""
+    hidden = hidden_here(services, location)
+    where = LessonFilter(project=location.project.id, states=("active",), limit=ADVICE_READ)
+    lessons = [lesson for lesson in services.store.find(where) if lesson.id not in hidden]
+    pairs = kept_count(services, location, "conflicts", lambda: find_conflicts(services, location))
+    disputed = {lesson.id for pair in pairs for lesson in (pair.better, pair.worse)}
+    undisputed = [lesson for lesson in lessons if lesson.id not in disputed]
+    advice = [
+        *find_repeated_rules(services, location, undisputed),
+        *advise_on_code(services, location, undisputed),
+        *find_trouble(services, location, lessons),
+    ]
+    subjects = {id_ for each in advice for id_ in each.lessons}
+    return {lesson.id: lesson for lesson in lessons if lesson.id in subjects}, advice
 
 
 def dismiss(services: Services, location: Location, key: str) -> Recommendation:

@@ -102,6 +102,7 @@ class ServedEntrance:
             projects=projects, verbs=caller.verbs, role=caller.role,
             person=Person(id=caller.member, name=caller.name), is_served=True, url=self._settings.url,
             sees=partial(review.sees, stores, caller, project) if project else _sees_nothing,
+            sight=partial(review.sight_of, stores, caller, project) if project else lambda: "",
         )  # fmt: skip
 
     def turn_away(self, request: Request) -> Response | None:

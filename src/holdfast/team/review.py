@@ -8,7 +8,7 @@ a member a lesson; a member's confirmation takes the place of their flag, and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from holdfast.curation import review as curation
@@ -86,11 +86,16 @@ def owns(stores: TeamStores, project: TeamProject, member_id: MemberId, lesson: 
     Globs count as paths of their own. A lesson about no file has no owner.
     """
     paths = (*lesson.paths, *lesson.globs)
-    member = stores.records.get(Member, member_id) if member_id and project.codeowners and paths else None
+    names = _names_of(stores, member_id) if member_id and project.codeowners and paths else frozenset()
+    return bool(names) and all(not names.isdisjoint(owners_of(project.codeowners, path)) for path in paths)
+
+
+def _names_of(stores: TeamStores, member_id: MemberId) -> frozenset[str]:
+    """Return the names by which CODEOWNERS may mean the member; none for an unknown one."""
+    member = stores.records.get(Member, member_id)
     if member is None:
-        return False
-    names = {member.email, *member.handles, *(team.handle for team in _teams(stores, member_id))} - {""}
-    return all(not names.isdisjoint(owners_of(project.codeowners, path)) for path in paths)
+        return frozenset()
+    return frozenset((member.email, *member.handles, *(team.handle for team in _teams(stores, member_id)))) - {""}
 
 
 def note_saved(team: TeamServices, caller: TeamCaller, project: TeamProject, lessons: Sequence[Lesson]) -> None:
@@ -127,6 +132,18 @@ def sees(stores: TeamStores, caller: TeamCaller, project: TeamProject, lesson: L
         return False
     rules = rules_of(stores, project)
     return rules.confirmations > 0 or (rules.owners and owns(stores, project, caller.member, lesson))
+
+
+def sight_of(stores: TeamStores, caller: TeamCaller, project: TeamProject) -> Hashable:
+    """Return what `sees` asks of the caller and the team: while it is equal, the same lessons are seen in the project.
+
+    Who proposed a lesson is stored with the lesson, so it changes only when lessons change.
+    """
+    if caller.may("review"):
+        return "every lesson"
+    rules = rules_of(stores, project)
+    names = _names_of(stores, caller.member) if rules.owners and caller.member and project.codeowners else frozenset()
+    return caller.actor, caller.member, rules.confirmations > 0, names, project.codeowners if names else ""
 
 
 def require_sight(stores: TeamStores, caller: TeamCaller, project: TeamProject, lesson: Lesson) -> None:
