@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser, Route, expect
 
 from holdfast import Memory
 from holdfast.domain.lesson import Lesson
@@ -143,14 +143,16 @@ def test_rows_about_a_lesson_that_a_decision_closed_go_with_it_and_come_back_wit
     put(memory, *(f"Install dependencies with {name}." for name in ("npm", "pnpm", "yarn")))
     with review_page(memory, browser) as window:
         pairs = window.page.locator("[data-row]:visible")
-        assert pairs.count() == 3
+        expect(pairs).to_have_count(3)
         window.page.keyboard.press("1")
-        assert pairs.count() == 1
+        expect(pairs).to_have_count(1)
         notice(window, "Kept: ")
         window.page.keyboard.press("u")
         notice(window, "Taken back: ")
-        assert pairs.count() == 3
+        expect(pairs).to_have_count(3)
+        window.page.locator("[data-row].selected:visible").wait_for()
         window.page.keyboard.press("1")
+        expect(pairs).to_have_count(1)
         window.page.keyboard.press("2")
         window.page.get_by_text("Nothing waits for a decision.").wait_for()
         notice(window, "Kept: ")
