@@ -16,7 +16,7 @@ from holdfast.reports.changecheck import EFFECTS, ChangeCheck, ChangeEffect, Eff
 TITLES: dict[Effect, str] = {
     "stale": "Made stale: does it still hold?",
     "contradicted": "Contradicted by a line of this branch",
-    "touched": "Touched, and still true as far as the code tells",
+    "touched": "Touched: the definition changed",
 }
 LEVELS: dict[Effect, str] = {"stale": "warning", "contradicted": "warning", "touched": "note"}
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
