@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.reports.differences import (
@@ -132,6 +132,7 @@ def test_long_equal_parts_are_left_out() -> None:
 
 
 @given(words, words)
+@example("a.a", "a a")
 def test_both_texts_can_be_read_off_the_pieces(before: str, after: str) -> None:
     pieces = word_pieces(before, after, context=1_000)
     assert "".join(piece.text for piece in pieces if piece.mark != "added").split() == before.split()

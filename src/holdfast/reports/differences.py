@@ -235,9 +235,9 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _both(removed: str, added: str) -> Iterator[Piece]:
-    if removed.strip() or (removed and not added):
+    if removed:
         yield Piece(text=removed, mark="removed")
-    if added.strip() or (added and not removed):
+    if added:
         yield Piece(text=added, mark="added")
 
 
