@@ -20,7 +20,6 @@ TITLES: dict[Effect, str] = {
 }
 LEVELS: dict[Effect, str] = {"stale": "warning", "contradicted": "warning", "touched": "note"}
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-INFORMATION = "https://pypi.org/project/holdfast-memory/"
 
 
 def check_text(check: ChangeCheck) -> list[str]:
@@ -63,7 +62,7 @@ def check_sarif(check: ChangeCheck) -> dict[str, Any]:
         }
         for effect in EFFECTS
     ]
-    driver = {"name": "Holdfast", "version": __version__, "informationUri": INFORMATION, "rules": rules}
+    driver = {"name": "Holdfast", "version": __version__, "rules": rules}
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",

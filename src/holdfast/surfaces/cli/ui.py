@@ -13,7 +13,7 @@ from holdfast.surfaces.cli.frame import Call, command
 PROGRAM = "holdfast.surfaces.web.__main__"
 
 
-@command("holdfast ui", "holdfast ui --no-open --port 7400", "holdfast ui -C ~/work/shop", json=False)
+@command("holdfast ui", "holdfast ui --no-open --port 7400", "holdfast ui -C ~/src/shop", json=False)
 @click.option(
     "--port",
     metavar="PORT",
