@@ -95,7 +95,7 @@ def test_each_facet_narrows_down_with_and_without_words(
     searcher: Searcher, text: str, choice: dict[str, Any], expected: list[int]
 ) -> None:
     saved = save_many(searcher)
-    assert sorted(ids(searcher, text=text, **choice)) == sorted(saved[number] for number in expected)
+    assert sorted(ids(searcher, q=text, **choice)) == sorted(saved[number] for number in expected)
 
 
 def test_a_chosen_facet_is_told_and_can_be_taken_back(searcher: Searcher) -> None:
@@ -110,13 +110,13 @@ def test_a_chosen_facet_is_told_and_can_be_taken_back(searcher: Searcher) -> Non
 
 def test_words_find_answers_first_and_then_lessons_with_some_of_the_words(searcher: Searcher) -> None:
     saved = save_many(searcher)
-    answer = search_lessons(searcher, SearchRequest(text="carrier retries"))
+    answer = search_lessons(searcher, SearchRequest(q="carrier retries"))
     assert answer.lessons[0].lesson.id == saved[0]
     assert answer.lessons[0].answers
     assert answer.lessons[0].why is not None
     assert saved[1] in [each.lesson.id for each in answer.lessons]
     assert [each.answers for each in answer.lessons] == sorted((each.answers for each in answer.lessons), reverse=True)
-    assert ids(searcher, text="zzzz") == []
+    assert ids(searcher, q="zzzz") == []
 
 
 def test_pages_follow_one_another(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,11 +132,11 @@ def test_pages_follow_one_another(searcher: Searcher, monkeypatch: pytest.Monkey
 def test_answers_come_in_pages(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     save_many(searcher)
     words = "retries carrier queue tests connection"
-    every = ids(searcher, text=words)
+    every = ids(searcher, q=words)
     assert len(every) == 3
     monkeypatch.setattr(searching, "ANSWERS_SHOWN", 2)
-    first = search_lessons(searcher, SearchRequest(text=words))
-    second = search_lessons(searcher, SearchRequest(text=words, after=first.next))
+    first = search_lessons(searcher, SearchRequest(q=words))
+    second = search_lessons(searcher, SearchRequest(q=words, after=first.next))
     assert [each.lesson.id for each in (*first.lessons, *second.lessons)] == every
     assert (first.count, second.count, second.next) == (3, 3, "")
 
@@ -163,7 +163,7 @@ def test_who_may_not_see_what_waits_neither_finds_nor_counts_it(searcher: Search
     saved = save_many(searcher)
     reader = replace(searcher, sees=lambda lesson: lesson.state != "candidate", sees_waiting=False, has_code=False)
     for text in ("", "tests connection retries"):
-        answer = search_lessons(reader, SearchRequest(text=text))
+        answer = search_lessons(reader, SearchRequest(q=text))
         assert saved[2] not in [each.lesson.id for each in answer.lessons]
         assert "candidate" not in facet(answer.facets, "state")
         assert "ci" not in facet(answer.facets, "tag")
@@ -184,16 +184,16 @@ def test_sessions_are_found_by_their_words_and_listed_newest_first(searcher: Sea
     assert [row.session for row in newest.sessions] == ["s2", "s1"]
     assert facet(newest.facets, "branch") == {"fix": 1, "main": 1}
     assert [row.session for row in search_sessions(searcher, SearchRequest(branch="main")).sessions] == ["s1"]
-    turns = search_sessions(searcher, SearchRequest(text="harbour"))
+    turns = search_sessions(searcher, SearchRequest(q="harbour"))
     assert {turn.session for turn in turns.turns} == {"s1", "s2"}
-    assert [turn.session for turn in search_sessions(searcher, SearchRequest(text="harbour", branch="fix")).turns] == [
+    assert [turn.session for turn in search_sessions(searcher, SearchRequest(q="harbour", branch="fix")).turns] == [
         "s2"
     ]
-    assert search_sessions(searcher, SearchRequest(text="zzzz")).turns == ()
+    assert search_sessions(searcher, SearchRequest(q="zzzz")).turns == ()
 
 
 @pytest.mark.parametrize("choice", [{"month": "2026-13"}, {"month": "x"}, {"after": "x"}, {"after": "9" * 400}])
 def test_a_month_or_a_page_that_cannot_be_is_an_error(searcher: Searcher, choice: dict[str, str]) -> None:
     for text in ("", "word"):
         with pytest.raises(InvalidValueError):
-            search_lessons(searcher, SearchRequest(text=text, **choice))  # type: ignore[arg-type]
+            search_lessons(searcher, SearchRequest(q=text, **choice))  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from holdfast.domain.vocabulary import Freshness, LessonKind, State, Trust
 from holdfast.errors import InvalidValueError
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.reading import WrongQueryError
@@ -14,7 +13,6 @@ from holdfast.reports.marking import Marks, marks_of
 from holdfast.reports.search import (
     FacetList,
     LessonSearch,
-    Period,
     Searcher,
     SearchRequest,
     SessionSearch,
@@ -28,25 +26,10 @@ MOST_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuery:
+class SearchQuery(SearchRequest):
     """What is searched, where, and by what it is narrowed down."""
 
-    q: str = ""
     place: Place = "lessons"
-    state: Literal["", State] = ""
-    kind: Literal["", LessonKind] = ""
-    area: str = ""
-    path: str = ""
-    person: str = ""
-    tag: str = ""
-    trust: Literal["", Trust] = ""
-    freshness: Literal["", Freshness] = ""
-    time: Period = ""
-    month: str = ""
-    host: str = ""
-    branch: str = ""
-    why: bool = False
-    after: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +71,7 @@ def make_search(view: View, query: SearchQuery) -> Page:
         services=memory.services, location=memory.location, now=view.now, sees=view.sees,
         sees_waiting=not view.is_served or view.may("review"), has_code=not view.is_served,
     )  # fmt: skip
-    request = SearchRequest(
-        text=query.q[:MOST_CHARACTERS], state=query.state, kind=query.kind, area=query.area, path=query.path,
-        person=query.person, tag=query.tag, trust=query.trust, freshness=query.freshness, time=query.time,
-        month=query.month, host=query.host, branch=query.branch, why=query.why, after=query.after,
-    )  # fmt: skip
+    request = replace(query, q=query.q[:MOST_CHARACTERS])
     try:
         lessons = search_lessons(searcher, request) if query.place == "lessons" else None
         sessions = search_sessions(searcher, request) if query.place == "sessions" else None

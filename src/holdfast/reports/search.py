@@ -72,7 +72,8 @@ ORDER: tuple[FacetName, ...] = ("state", "kind", "area", "person", "freshness", 
 class SearchRequest:
     """What is searched, and by what it is narrowed down. Empty fields narrow nothing down."""
 
-    text: str = ""
+    q: str = ""
+    """Words; empty: everything, newest first."""
     state: Literal["", State] = ""
     kind: Literal["", LessonKind] = ""
     area: str = ""
@@ -179,12 +180,12 @@ class Searcher:
 
 def search_lessons(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     """Return the lessons for the request. Raises InvalidValueError for a month or a page that cannot be."""
-    return _by_words(searcher, request) if request.text.strip() else _newest(searcher, request)
+    return _by_words(searcher, request) if request.q.strip() else _newest(searcher, request)
 
 
 def search_sessions(searcher: Searcher, request: SearchRequest) -> SessionSearch:
     """Return the turns of sessions that have the words; without words the newest sessions."""
-    return _turns(searcher, request) if request.text.strip() else _sessions(searcher, request)
+    return _turns(searcher, request) if request.q.strip() else _sessions(searcher, request)
 
 
 # Newest first
@@ -285,7 +286,7 @@ def _by_words(searcher: Searcher, request: SearchRequest) -> LessonSearch:
     begin, span = _offset(request.after), _span(searcher.now, request)
     states = (request.state,) if request.state else SEARCHED
     kinds = (request.kind,) if request.kind else ()
-    query = question(services, location, request.text, states=states, kinds=kinds)
+    query = question(services, location, request.q, states=states, kinds=kinds)
     limit = WIDE if _narrows(request) else ANSWERS
     answer = ask(services, location, query, limit=limit, budget_tokens=PAGE_TOKENS)
     answers = [
@@ -357,7 +358,7 @@ def _values(each: FoundLesson, name: FacetName) -> Sequence[str]:
 
 
 def _turns(searcher: Searcher, request: SearchRequest) -> SessionSearch:
-    query = question(searcher.services, searcher.location, request.text)
+    query = question(searcher.services, searcher.location, request.q)
     since, until = _span(searcher.now, request)
     narrows = bool(request.host or request.branch or since or until)
     turns = [
