@@ -85,3 +85,8 @@ def file_of(url: str) -> str:
     if path == url:
         return ""
     return path[1:] if has_drive(path[1:]) else path
+
+
+def counted(number: int, singular: str, several: str = "") -> str:
+    """Return the number and its noun: `1 lesson`, `1,204 lessons`; `several` is a plural that takes no `s`."""
+    return f"{number:,} {singular if number == 1 else several or singular + 's'}"

@@ -16,11 +16,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from holdfast.lean.plain import render_instant
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.pages.page import HTML, ActionAnswer, Page, PageRow
 from holdfast.pages.table import FOLDED, NAVIGATION
 from holdfast.pages.view import View
-from holdfast.pages.words import plural
 from holdfast.reports.marking import Marks, excerpt, mark
 from holdfast.reports.timeline import length_words
 
@@ -147,7 +146,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "ago": ago, "day": day, "moment": moment, "count": count, "plural": plural, "short": short_id,
+        "ago": ago, "day": day, "moment": moment, "count": count, "plural": counted, "short": short_id,
         "percent": percent, "badge": badge, "state": state_badge, "freshness": freshness_badge, "words": words,
         "address": address, "ticks": ticks, "duration": length_words, "marked": marked,
         "excerpt": excerpt,
@@ -176,7 +175,7 @@ def ago(at: datetime, now: datetime) -> Markup:
     for unit, length, most in (("minute", 60, 60), ("hour", 3_600, 24), ("day", 86_400, 14), ("week", 604_800, 9)):
         number = int(seconds // length)
         if number < most:
-            return _time(at, f"{plural(number, unit)} ago")
+            return _time(at, f"{counted(number, unit)} ago")
     return day(at)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from holdfast.errors import NotFoundError
+from holdfast.lean.texts import counted
 from holdfast.pages.mappicture import area_words, draw_map, file_link, make_plan
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.svg.bipartite import Edge, Node, bipartite
 from holdfast.pages.svg.figure import Caption
 from holdfast.pages.view import View
-from holdfast.pages.words import plural
 from holdfast.reports.areagraph import AreaGraph, graph_of
 from holdfast.reports.map import STALE, CodeMap, MapArea, map_of
 
@@ -155,8 +155,9 @@ def draw_graph(view: View, graph: AreaGraph) -> Markup:
         ident="graph",
         title=f"Lessons and code of {graph.area}" if graph.area else "Lessons and code of the project",
         description=(
-            f"{plural(len(lessons), 'lesson')} at the left, {plural(len(right), 'file or symbol', 'files and symbols')}"
-            " at the right, and a line from each lesson to the code that it is about. The table has the same links."
+            f"{counted(len(lessons), 'lesson')} at the left,"
+            f" {counted(len(right), 'file or symbol', 'files and symbols')} at the right, and a line"
+            " from each lesson to the code that it is about. The table has the same links."
         ),
     )
     return bipartite(caption, left, right, edges, ("Lessons", "Code"))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from holdfast.lean.texts import counted
 from holdfast.pages.svg.figure import Caption
 from holdfast.pages.svg.treemap import Tile, treemap
 from holdfast.pages.view import View
-from holdfast.pages.words import plural
 from holdfast.reports.map import CodeMap, MapArea, sum_of
 
 FOLDER_TILES, ALL_TILES = 20, 64
@@ -107,8 +107,8 @@ def draw_map(view: View, code_map: CodeMap, plan: MapPlan) -> Markup:
         title=f"Map of {whole.path}" if whole.path else "Map of the project",
         description=(
             f"A treemap: each rectangle is a file or a folder, as large as {size}. "
-            f"{plural(code_map.lessons, 'lesson')}, {code_map.stale_lessons} of them stale; "
-            f"{plural(whole.gaps, 'file')} with trouble and without a lesson. The table has the same facts."
+            f"{counted(code_map.lessons, 'lesson')}, {code_map.stale_lessons} of them stale; "
+            f"{counted(whole.gaps, 'file')} with trouble and without a lesson. The table has the same facts."
         ),
     )
     return treemap(caption, tiles)
@@ -118,7 +118,7 @@ def _tile(view: View, area: MapArea, parent: MapArea, plan: MapPlan) -> Tile:
     if not area.path:
         link = near(view, view.link("map", area=parent.path, all=True))
         return Tile(
-            name=plural(area.files, "more file"), size=plan.size(area), kind=_kind(area), hatching=_hatching(area),
+            name=counted(area.files, "more file"), size=plan.size(area), kind=_kind(area), hatching=_hatching(area),
             link=link, words=tuple(area_words(area)), sign="!" if area.gaps else "",
         )  # fmt: skip
     name = area.path.removeprefix(f"{parent.path}/" if parent.path else "")
@@ -154,9 +154,9 @@ def _hatching(area: MapArea) -> str:
 
 def area_words(area: MapArea) -> list[str]:
     """Return what there is to say about a file or a folder, a line each; nothing where there is nothing."""
-    lines = [plural(area.lessons, "lesson")] if area.lessons else []
+    lines = [counted(area.lessons, "lesson")] if area.lessons else []
     lines += [f"{area.stale} stale"] if area.stale else []
-    lines += [plural(area.failures, "failure")] if area.failures else []
+    lines += [counted(area.failures, "failure")] if area.failures else []
     lines += [f"{area.reverted} reverted"] if area.reverted else []
     lines += [f"{area.missed} missed"] if area.missed else []
     return lines

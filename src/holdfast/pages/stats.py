@@ -10,6 +10,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from holdfast.backfill.distilrecord import Spent, spent
+from holdfast.lean.texts import counted
 from holdfast.outcomes.stats import Difference, Share
 from holdfast.pages.page import Page, PageRow
 from holdfast.pages.svg.bars import Row, column_chart, row_chart
@@ -17,7 +18,6 @@ from holdfast.pages.svg.figure import Caption
 from holdfast.pages.svg.interval import Interval, interval_chart, share_limit
 from holdfast.pages.svg.line import Series, line_chart
 from holdfast.pages.view import View
-from holdfast.pages.words import plural
 from holdfast.reports.growth import Growth, growth_of
 from holdfast.reports.telling import TellingGroup, TellingReport, telling_of
 from holdfast.reports.tuning import LEAST_JUDGED, WEEK
@@ -128,7 +128,7 @@ def _outcomes(telling: TellingReport) -> Markup:
     caption = Caption(
         ident="outcomes",
         title="What became of the lessons that were told",
-        description=f"Of {stats.heeded.of:,} lessons told to {plural(stats.sessions, 'session')}, "
+        description=f"Of {stats.heeded.of:,} lessons told to {counted(stats.sessions, 'session')}, "
         f"{stats.heeded.count:,} were heeded. Each share has the interval that contains the truth in 95 of 100 cases.",
     )
     return _shares(caption, rows)

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import counted
 from holdfast.publishing.publication import publishable
 from holdfast.reports.digest import DigestItem, DigestSection, MemoryDigest
 from holdfast.reports.tuning import DIGEST_TITLE
@@ -45,7 +46,7 @@ def counts_line(digest: MemoryDigest) -> str:
             continue
         part = f"{section.total:,} {words.get(section.name, section.name)}"
         if section.name == "learnt" and digest.sessions:
-            part += f" in {digest.sessions:,} {'session' if digest.sessions == 1 else 'sessions'}"
+            part += f" in {counted(digest.sessions, 'session')}"
         parts.append(part)
     return ", ".join(parts) or NOTHING
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from textwrap import wrap
 
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.recall.openfailures import day_of
 from holdfast.reports.sessionstory import (
     PartSize,
@@ -24,11 +24,6 @@ from holdfast.text.hidden import without_hidden
 
 ERASED = "(the text was erased)"
 NO_PROMPT = "(no prompt)"
-
-
-def counted(number: int, singular: str) -> str:
-    """Return the number and its noun: `1 edit`, `2 edits`."""
-    return f"{number:,} {singular if number == 1 else singular + 's'}"
 
 
 def done_words(line: SessionLine) -> str:

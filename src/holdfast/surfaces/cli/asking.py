@@ -13,12 +13,12 @@ from holdfast.domain.briefing import UNCONFIRMED, Briefing, FoundTurn, Ranked
 from holdfast.domain.kinds import LESSON_KINDS
 from holdfast.domain.moments import MOMENT_PROFILES
 from holdfast.domain.vocabulary import STATES
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.recall.quotation import turn_place, turn_words
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import briefing_json
 from holdfast.surfaces.cli.frame import Call, all_projects_option, as_of_option, command
-from holdfast.surfaces.cli.screen import counted, note, read_text, say, shown, summary_lines, table, wrapped
+from holdfast.surfaces.cli.screen import note, read_text, say, shown, summary_lines, table, wrapped
 
 
 @command(

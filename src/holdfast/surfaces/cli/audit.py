@@ -10,9 +10,10 @@ import click
 from holdfast.domain.team import FIRST_ORGANISATION, OrganisationId
 from holdfast.errors import HoldfastError
 from holdfast.lean.plain import render_instant
+from holdfast.lean.texts import counted
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import counted, note, say
+from holdfast.surfaces.cli.screen import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

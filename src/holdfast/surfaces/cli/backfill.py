@@ -15,11 +15,12 @@ from holdfast.backfill.loading import SessionLocations, Tally
 from holdfast.backfill.run import TranscriptRun, load_hosts
 from holdfast.bootstrap import Memory
 from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import counted
 from holdfast.learning.gitbackfill import GitBackfill, GitReport
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.distil import distil_earlier
 from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, host_names
-from holdfast.surfaces.cli.screen import answer_json, bar, counted, note, say, size
+from holdfast.surfaces.cli.screen import answer_json, bar, note, say, size
 
 SHOWN = 5
 """Titles that are printed, the likeliest first."""

@@ -8,9 +8,10 @@ import sys
 import click
 
 from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import counted
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import counted, note, say, size
+from holdfast.surfaces.cli.screen import note, say, size
 from holdfast.upkeep.archive import Manifest, Restored, restore_backup, write_backup
 
 

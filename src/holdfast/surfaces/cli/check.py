@@ -12,11 +12,11 @@ import click
 from holdfast.backfill.transcriptfiles import work_tree
 from holdfast.errors import InvalidValueError
 from holdfast.lean.plain import as_dict
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.publishing.sync import Syncing
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import bar, counted, note, say, table
+from holdfast.surfaces.cli.screen import bar, note, say, table
 from holdfast.upkeep.expectations import FILE_LIMIT, Expectation, Mistake, parse_expectations
 from holdfast.upkeep.lessonrehearsal import (
     NEVER,

@@ -10,8 +10,9 @@ from holdfast.bootstrap import Memory
 from holdfast.domain.records import Checkpoint
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import as_dict, to_plain
+from holdfast.lean.texts import counted
 from holdfast.surfaces.cli.frame import Call, command, group, limit_option
-from holdfast.surfaces.cli.screen import counted, note, say, table
+from holdfast.surfaces.cli.screen import note, say, table
 
 EVERY = 10_000
 """Most checkpoints of a project that are read."""

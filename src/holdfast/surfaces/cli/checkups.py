@@ -32,6 +32,7 @@ from holdfast.installing import forms, launcher
 from holdfast.installing.hostfiles import BACKUPS, SETUP_SCOPES, HostFiles, backups, set_up
 from holdfast.installing.hostsetup import TWICE, has_package
 from holdfast.lean.files import count_lesson_files
+from holdfast.lean.texts import counted
 from holdfast.learning.learn import count_barren
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.ports.host import Host
@@ -53,7 +54,6 @@ from holdfast.surfaces.cli.hostcheck import (
     setup_time,
 )
 from holdfast.surfaces.cli.project import ACCEPT, claim_line
-from holdfast.surfaces.cli.screen import counted
 from holdfast.surfaces.cli.status import tidying_lines
 from holdfast.wiring import open_store
 

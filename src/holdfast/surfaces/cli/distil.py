@@ -26,11 +26,12 @@ from holdfast.domain.vocabulary import SessionId
 from holdfast.errors import AlreadyRunningError, HoldfastError, InvalidValueError, ModelUnavailableError
 from holdfast.installing.configfile import keep_model
 from holdfast.lean.plain import as_dict
+from holdfast.lean.texts import counted
 from holdfast.learning.distil import prepare
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command, group
 from holdfast.surfaces.cli.learn import WHAT_IS_SENT, limits, progress, report_plain, report_words
-from holdfast.surfaces.cli.screen import answer_json, counted, note, say, table
+from holdfast.surfaces.cli.screen import answer_json, note, say, table
 from holdfast.wiring import load_host
 
 FAILURES_IN_A_ROW = 3

@@ -13,6 +13,7 @@ import click
 from holdfast._version import __version__
 from holdfast.errors import HoldfastError
 from holdfast.home.remotes import load_remotes, name_of
+from holdfast.lean.texts import counted
 from holdfast.redaction import redact
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.checkups import (
@@ -31,7 +32,7 @@ from holdfast.surfaces.cli.checkups import (
 from holdfast.surfaces.cli.frame import Call, command
 from holdfast.surfaces.cli.hostcheck import BAD, NOTE, OK, CheckFinding, failure
 from holdfast.surfaces.cli.proof import check_server, prove
-from holdfast.surfaces.cli.screen import answer_json, counted, labelled, note, say, short_path
+from holdfast.surfaces.cli.screen import answer_json, labelled, note, say, short_path
 
 COLOURS = {OK: "green", NOTE: "yellow", BAD: "red"}
 INDENT = 19

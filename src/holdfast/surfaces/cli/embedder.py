@@ -13,10 +13,11 @@ from holdfast.bootstrap import Memory
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.installing import embedding, pulling
 from holdfast.installing.embedding import NONE
+from holdfast.lean.texts import counted
 from holdfast.recall.embed import coverage, embed_pending, probe
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.frame import Call, command, group
-from holdfast.surfaces.cli.screen import answer_json, bar, counted, note, say, table
+from holdfast.surfaces.cli.screen import answer_json, bar, note, say, table
 
 WORDS_ALONE = "no embedder: recall uses words, paths and identifiers"
 

@@ -11,11 +11,12 @@ import click
 
 from holdfast.bootstrap import Memory
 from holdfast.domain.vocabulary import STATES, State
+from holdfast.lean.texts import counted
 from holdfast.publishing.okf import Bundling
 from holdfast.publishing.publication import render_markdown
 from holdfast.surfaces.cli.frame import Call, command, states_option
 from holdfast.surfaces.cli.outfolder import check_folder, write_folder
-from holdfast.surfaces.cli.screen import bar, chosen_states, counted, escaped, note
+from holdfast.surfaces.cli.screen import bar, chosen_states, escaped, note
 
 T = TypeVar("T", str, bytes)
 MOST_READABLE = 100_000

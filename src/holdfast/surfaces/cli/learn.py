@@ -18,10 +18,11 @@ from holdfast.bootstrap import Memory, agent_options, load_model
 from holdfast.errors import HoldfastError, InvalidValueError
 from holdfast.installing.configfile import keep_consent, keep_model
 from holdfast.installing.hostfiles import HostFiles, set_up
+from holdfast.lean.texts import counted
 from holdfast.learning.distil import DistilReport
 from holdfast.settings import Settings, load_settings
 from holdfast.surfaces.cli.frame import INTERRUPTED, Call, command
-from holdfast.surfaces.cli.screen import bar, counted, note, pairs, say
+from holdfast.surfaces.cli.screen import bar, note, pairs, say
 from holdfast.wiring import load_host
 
 BEST = "best"

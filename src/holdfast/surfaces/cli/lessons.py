@@ -15,14 +15,14 @@ from holdfast.curation.explain import AnchorState, Explanation, Version
 from holdfast.domain.lesson import Lesson
 from holdfast.freshness.compare import Comparison
 from holdfast.lean.plain import as_dict, field_names, to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.lessons.lookup import LessonHistory, shared_ids
 from holdfast.outcomes.standing import since_of, standing_of
 from holdfast.rendering.origins import found_by
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, as_of_option, command, lesson_argument, lesson_ids
-from holdfast.surfaces.cli.screen import LABEL, coloured, counted, labelled, note, say, table, wrapped
+from holdfast.surfaces.cli.screen import LABEL, coloured, labelled, note, say, table, wrapped
 from holdfast.text.window import clip
 
 SHOWN = 5

@@ -14,7 +14,7 @@ from holdfast.domain.records import Change, Delivery, Outcome
 from holdfast.domain.vocabulary import TRUSTS, LessonId, SessionId
 from holdfast.errors import LessonNotFoundError
 from holdfast.lean.plain import as_dict, to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.lessons.lookup import shared_ids
 from holdfast.outcomes.stats import Difference, SessionSums, Share, Stats
@@ -31,7 +31,7 @@ from holdfast.surfaces.cli.frame import (
     states_option,
 )
 from holdfast.surfaces.cli.review import print_conflicts
-from holdfast.surfaces.cli.screen import chosen_states, counted, note, read_time, say, summary_lines, table
+from holdfast.surfaces.cli.screen import chosen_states, note, read_time, say, summary_lines, table
 
 CHECKPOINTS = 1_000
 """Checkpoints looked through for those that were restored."""

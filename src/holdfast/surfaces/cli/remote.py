@@ -27,12 +27,12 @@ from holdfast.home.remotes import (
     normalise_url,
 )
 from holdfast.lean.plain import to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.publishing.lessonfile import shared_id
 from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, lesson_argument
-from holdfast.surfaces.cli.screen import bar, counted, note, pairs, say, table
+from holdfast.surfaces.cli.screen import bar, note, pairs, say, table
 
 if TYPE_CHECKING:
     from holdfast.client.answers import LessonJudgements

@@ -11,11 +11,11 @@ import click
 from holdfast.bootstrap import Memory
 from holdfast.domain.lesson import Lesson
 from holdfast.errors import HoldfastError, InvalidValueError
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.rendering.lines import source_word
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command, lesson_ids, lessons_option
-from holdfast.surfaces.cli.screen import LABEL, counted, labelled, note, say, summary_lines
+from holdfast.surfaces.cli.screen import LABEL, labelled, note, say, summary_lines
 from holdfast.text.window import clip
 
 if TYPE_CHECKING:  # the lists of lessons and of conflicts print without them

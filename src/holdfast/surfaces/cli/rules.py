@@ -13,11 +13,11 @@ from holdfast.bootstrap import Memory
 from holdfast.home.runfiles import note as log
 from holdfast.installing.hostsetup import difference, what_happens
 from holdfast.installing.rulesync import Plan, RulesRequest, open_rules_planner, sync_for_git
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.publishing.rules import ALWAYS_TOKENS, SCOPED_TOKENS, Budget
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, host_names
-from holdfast.surfaces.cli.screen import counted, note, say, table
+from holdfast.surfaces.cli.screen import note, say, table
 
 STATES = {"unchanged": "up to date", "changed": "out of date", "created": "missing", "removed": "not needed"}
 """The state of a file, by the change that a sync would make."""

@@ -17,7 +17,7 @@ import click
 
 from holdfast.domain.lesson import Lesson
 from holdfast.domain.vocabulary import State
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.lessons.lookup import named_instant
 from holdfast.text.hidden import is_hidden, without_hidden
 
@@ -87,11 +87,6 @@ def escaped(text: str) -> str:
 def _escape(char: str) -> str:
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """Return the number and its noun: `1 lesson`, `2 lessons`."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def short_path(text: str) -> str:

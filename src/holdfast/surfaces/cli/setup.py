@@ -24,6 +24,7 @@ from holdfast.installing.hostfiles import BACKUPS, FileChange, HostFiles, backup
 from holdfast.installing.hostsetup import HostSetup, difference, has_package, what_happens
 from holdfast.installing.setup import Removal, Setup, set_up_git
 from holdfast.lean.files import count_lesson_files
+from holdfast.lean.texts import counted
 from holdfast.learning.gitbackfill import GitBackfill
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.publishing.sync import Syncing
@@ -32,7 +33,7 @@ from holdfast.surfaces.cli.backfill import learn_from_git, tell_git
 from holdfast.surfaces.cli.embedder import choose, download
 from holdfast.surfaces.cli.frame import Call, command, host_names
 from holdfast.surfaces.cli.learn import WHAT_IS_SENT, agent_words, agents, limits, switch_off, switch_on
-from holdfast.surfaces.cli.screen import counted, note, say, short_path, table
+from holdfast.surfaces.cli.screen import note, say, short_path, table
 from holdfast.surfaces.cli.team import sync_lessons
 
 NEXT = """next: holdfast backfill  learns from the sessions on this machine

@@ -21,7 +21,7 @@ from holdfast.home.remotes import load_remotes
 from holdfast.installing.hostfiles import HostFiles, set_up
 from holdfast.lean.files import count_lesson_files
 from holdfast.lean.plain import as_dict, render_instant, to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.lessons.brought import TAKE_IN, brought_words, count_brought
 from holdfast.lessons.lookup import LessonCounts
 from holdfast.ports.services import Services
@@ -31,7 +31,7 @@ from holdfast.surfaces.cli.frame import EVERYTHING, Call, command
 from holdfast.surfaces.cli.hostcheck import LEARN_ON, alarms, barren_words
 from holdfast.surfaces.cli.learn import cost_words
 from holdfast.surfaces.cli.project import ACCEPT, claim_line, identity, plain
-from holdfast.surfaces.cli.screen import coloured, counted, note, pairs, say, short_path, size
+from holdfast.surfaces.cli.screen import coloured, note, pairs, say, short_path, size
 from holdfast.upkeep.tidying.tidy import last, pending
 
 SHOWN = 3

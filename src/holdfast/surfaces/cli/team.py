@@ -20,14 +20,14 @@ from holdfast.home.runfiles import RunLock
 from holdfast.home.runfiles import note as log
 from holdfast.installing.githooks import is_busy
 from holdfast.lean.gitsafety import git_program, is_address, safe_environment, shown
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.publishing.lessonfile import FILE_LIMIT, merge_files
 from holdfast.publishing.sync import Syncing, SyncReport
 from holdfast.rendering.views import lesson_json
 from holdfast.settings import load_settings
 from holdfast.surfaces.cli.frame import Call, command, group, lesson_ids
 from holdfast.surfaces.cli.remote import exchange_json, sync_with_server, tell_exchange
-from holdfast.surfaces.cli.screen import counted, note, note_conflicts, say, table
+from holdfast.surfaces.cli.screen import note, note_conflicts, say, table
 from holdfast.upkeep.repositorysync import sync_repository
 
 if TYPE_CHECKING:

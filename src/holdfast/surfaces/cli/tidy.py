@@ -11,8 +11,9 @@ from holdfast.backfill.distilling import open_metered
 from holdfast.bootstrap import Memory
 from holdfast.errors import AlreadyRunningError, InvalidValueError
 from holdfast.home.runfiles import RunLock
+from holdfast.lean.texts import counted
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import answer_json, counted, note, say
+from holdfast.surfaces.cli.screen import answer_json, note, say
 from holdfast.upkeep.tidying.branch import make_branch
 from holdfast.upkeep.tidying.proposal import Proposal, render_diff
 from holdfast.upkeep.tidying.tidy import apply, current, keep, living, pending, propose, undo

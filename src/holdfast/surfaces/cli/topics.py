@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from holdfast.bootstrap import Memory
+from holdfast.lean.texts import counted
 from holdfast.rendering.views import report_json
 from holdfast.reports.topics import TopicList
 from holdfast.surfaces.cli.frame import Call, command, group
-from holdfast.surfaces.cli.screen import counted, note, say, table
+from holdfast.surfaces.cli.screen import note, say, table
 
 
 @group(

@@ -24,8 +24,9 @@ from holdfast.bootstrap import Memory
 from holdfast.curation.adopt import PassageOutcome
 from holdfast.curation.transfer import ImportReport
 from holdfast.errors import InvalidValueError
+from holdfast.lean.texts import counted
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import bar, counted, note, note_conflicts, say, table
+from holdfast.surfaces.cli.screen import bar, note, note_conflicts, say, table
 
 OWN = "holdfast"
 """The name of our own form: JSON lines, as `holdfast export` writes them."""

@@ -21,11 +21,11 @@ from holdfast.freshness.verify import Checked, VerifyReport, reindex
 from holdfast.freshness.watch import StateChange
 from holdfast.home.runfiles import RunLock
 from holdfast.lean.plain import as_dict, render_instant, to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.rendering.verdicts import verdict_words
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command
-from holdfast.surfaces.cli.screen import GAP, bar, coloured, counted, note, place_of, say, table
+from holdfast.surfaces.cli.screen import GAP, bar, coloured, note, place_of, say, table
 
 EXIT_STALE = 1
 """Exit code of --check when a lesson is not true of the code any more."""

@@ -15,12 +15,12 @@ from holdfast.errors import InvalidValueError
 from holdfast.installing.copies import NOT_SEARCHED, find_copies
 from holdfast.installing.rulesync import rewrite_written
 from holdfast.lean.plain import to_plain
-from holdfast.lean.texts import short_id
+from holdfast.lean.texts import counted, short_id
 from holdfast.lessons.anchoring import anchored_words
 from holdfast.ports.store import get_readable
 from holdfast.rendering.views import lesson_json
 from holdfast.surfaces.cli.frame import Call, command, lesson_argument, lesson_ids
-from holdfast.surfaces.cli.screen import answer_json, counted, note, read_text, say, summary_lines
+from holdfast.surfaces.cli.screen import answer_json, note, read_text, say, summary_lines
 
 NAMES = {
     "paths": "file",
