@@ -17,11 +17,12 @@ from holdfast.domain.vocabulary import LessonId, SessionId
 from holdfast.freshness.notice import owner_of
 from holdfast.lean.texts import dumps
 from holdfast.recall.brief import Lines, Room, collect, fit, load, order, prepare, session_brief, short_ids
-from holdfast.recall.briefline import area_of, from_row, to_row
+from holdfast.recall.briefline import AREAS, area_of, from_row, to_row
 from holdfast.recall.deliver import inject
 from holdfast.recall.tuning import LEAST_ID
 from holdfast.rendering.lines import CLOSING, OPENING, count_tokens
 from holdfast.testing.builders import START, make_lesson, next_version
+from holdfast.text.occasions import COMMAND_KINDS
 from tests.recall.test_moments import briefed, deliver, keep
 from tests.recall.test_turn import told_before, turn_of
 
@@ -476,3 +477,8 @@ def test_a_rule_that_states_its_trigger_is_no_rule_of_every_session(memory: Memo
     keep(memory, "Sign what you hand in.", when=Triggers(standing=True), trust="agent", kind="tooling")
     keep(memory, "Call `close` twice.")
     assert [entry.reason for entry in brief(memory).entries] == ["rule of the brief", "title of the brief"]
+
+
+@pytest.mark.parametrize("kind", COMMAND_KINDS)
+def test_a_lesson_of_each_kind_of_command_has_an_area(kind: str) -> None:
+    assert area_of(make_lesson(insight="Ask the harbour master.", when=Triggers(work=(kind,)))) == AREAS[kind]

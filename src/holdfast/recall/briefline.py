@@ -38,7 +38,10 @@ STALE = ("drifted", "changed", "orphaned")
 CHANGED = "code changed"
 """Mark of a line whose code is no longer as it was."""
 
-AREAS = {"test": "tests", "lint": "lint", "commit": "commits", "pr": "pull requests", "review": "reviews"}
+AREAS = {
+    "test": "tests", "lint": "lint", "commit": "commits", "pr": "pull requests", "review": "reviews",
+    "release": "releases",
+}  # fmt: skip
 """Areas of lessons that are useful at a kind of command."""
 HABIT_AREAS = {
     "failing test first": "tests", "tests with the change": "tests", "reply to reviews": "reviews",
